@@ -277,4 +277,4 @@ def write_files(features: np.ndarray, labels: np.ndarray) -> pathlib.Path:
 
 if __name__ == "__main__":
     os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task
-    main()
+    run_and_leave(main)

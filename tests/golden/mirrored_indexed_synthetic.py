@@ -250,4 +250,4 @@ def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
 
 if __name__ == "__main__":
     os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task
-    main()
+    run_and_leave(main)

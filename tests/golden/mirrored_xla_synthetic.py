@@ -245,4 +245,4 @@ def shuffled_batches(examples: tuple[tf.Tensor, ...], start_step: int) -> tf.dat
 
 if __name__ == "__main__":
     os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task
-    main()
+    run_and_leave(main)

@@ -304,4 +304,4 @@ def start_tasks() -> int:
 
 
 if __name__ == "__main__":
-    run_task(worker=main)
+    run_and_leave(run_task, worker=main)

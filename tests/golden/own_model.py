@@ -457,4 +457,4 @@ def make_correct(model: tf.keras.Model) -> Callable:
 
 if __name__ == "__main__":
     os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task
-    main()
+    run_and_leave(main)

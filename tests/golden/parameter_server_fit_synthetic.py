@@ -387,4 +387,4 @@ def start_tasks() -> int:
 
 
 if __name__ == "__main__":
-    run_task(chief=main, worker=serve, ps=serve, evaluator=evaluate_checkpoints)
+    run_and_leave(run_task, chief=main, worker=serve, ps=serve, evaluator=evaluate_checkpoints)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from .script import call, render_script, sections
+from .script import ALONE, render_script, sections
 
 if TYPE_CHECKING:
     from ..plan import Plan
@@ -28,7 +28,7 @@ def render_notebook(plan: Plan) -> str:
         launch = f"import sys\n\n!{{sys.executable}} -u {WRITTEN}"
         code = [f"%%writefile {WRITTEN}\n{render_script(plan)}", launch]
     else:
-        code = [imports, numbers, *bodies, below, call(plan)]
+        code = [imports, numbers, *bodies, below, f"{ALONE}\nmain()"]
     cells = [
         _cell("markdown", heading, 0),
         *(_cell("code", text, n) for n, text in enumerate(code, 1)),

@@ -39,6 +39,7 @@ COMPILED = ("def make_steps(", "@compile_by_xla\ndef make_steps(")
 _GIVES = {"model": " -> tf.keras.Model", "data": " -> tuple", "step": " -> tuple"}
 ENTRY = 'if __name__ == "__main__":'
 ALONE = 'os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task'
+"""The statement before a call of `main` in a process of one task."""
 
 
 def render_script(plan: Plan) -> str:
@@ -59,15 +60,11 @@ def prelude(plan: Plan) -> list[str]:
     return [f'import os\n\nos.environ["TF_USE_LEGACY_KERAS"] = "1"  # {LEGACY}']
 
 
-def call(plan: Plan) -> str:
-    """Return the statements that a script ends with."""
-    if len(plan.tasks) == 1:
-        return f"{ALONE}\nmain()"
-    return "run_task(worker=main)" if plan.synchronous else f"run_task({COORDINATED})"
-
-
 def _entry(plan: Plan) -> str:
-    return f"{ENTRY}\n{indent(call(plan), ' ' * 4)}"
+    roles = "worker=main" if plan.synchronous else COORDINATED
+    several = f"run_and_leave(run_task, {roles})"
+    last = several if len(plan.tasks) > 1 else f"{ALONE}\nrun_and_leave(main)"
+    return f"{ENTRY}\n{indent(last, ' ' * 4)}"
 
 
 def sections(plan: Plan) -> tuple[str, str, str, list[str], str]:

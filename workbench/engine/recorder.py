@@ -1,4 +1,5 @@
 import argparse
+import atexit
 import contextlib
 import functools
 import json
@@ -9,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import tensorflow as tf
@@ -123,6 +124,31 @@ def be_patient() -> None:
         )
 
 
+def run_and_leave(run: Callable, **arguments: Any) -> None:
+    """Run a function, then end this process without closing its pipelines.
+
+    TensorFlow can take a minute to close one: OptimizeLoop in model.cc sleeps on, because
+    StartCancel in cancellation.cc wakes it before it tells it to end.
+    """
+    status: Any = 0
+    try:
+        run(**arguments)
+    except SystemExit as end:
+        status = end.code or 0
+    except BaseException as error:
+        sys.excepthook(type(error), error, error.__traceback__)
+        status = 130 if isinstance(error, KeyboardInterrupt) else 1
+    if not isinstance(status, int):
+        print(status, file=sys.stderr)
+        status = 1
+    vars(threading)["_shutdown"]()  # waits for threads, as Python does at its end
+    atexit._run_exitfuncs()
+    for stream in sys.stdout, sys.stderr:
+        with contextlib.suppress(OSError):
+            stream.flush()
+    os._exit(status)
+
+
 class Recorder:
     """A runner of steps that prints events; with --run-dir, it writes all that a resume needs."""
 
@@ -130,6 +156,7 @@ class Recorder:
     first_save_seconds = 60.0  # of a new run, which saves earlier at a hundredth of its steps
     no_room = re.compile("No space left|quota exceeded")  # in the error of a full disk
     metrics_of: Collection[str] = ("", "test_")  # the phases, as Keras' prefixes of metrics
+    pipelines: ClassVar[dict[str, Any]] = {}  # held open: see run_and_leave
 
     def __init__(self) -> None:
         options = argparse.ArgumentParser()
@@ -386,6 +413,7 @@ class Recorder:
 
     def train(self, steps: Any, data: Any, count: int) -> dict[str, float]:
         """Run `count` steps of the current epoch and record each step of every replica."""
+        self.pipelines["train"] = data
         if not (RUN_EAGERLY or steps.experimental_get_tracing_count()):
             self.event("tracing")
             began = time.perf_counter()
@@ -407,6 +435,7 @@ class Recorder:
 
     def test(self, steps: Callable, data: Any, count: int) -> dict[str, float]:
         """Run the test pass at the end of an epoch, report the epoch's results and save."""
+        self.pipelines["test"] = data
         self.check_weights()
         self.event("test", epoch=self.epoch + 1)
         counted = self.metrics.take(next_phase="test_")  # by a stopped test pass, if resumed
