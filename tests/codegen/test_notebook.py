@@ -36,9 +36,11 @@ def test_the_cells_together_are_the_script(name: str) -> None:
     title, *statements, entry = ast.parse(render(name)).body
     joined = ast.parse("\n\n".join(cells(name))).body
     assert isinstance(entry, ast.If)
-    in_a_row = [*statements, *entry.body]
-    assert [ast.dump(node) for node in joined] == [ast.dump(node) for node in in_a_row]
-    assert ast.unparse(joined[-1]) == "main()"
+    *before, last = entry.body
+    in_a_row = [*statements, *before]
+    assert [ast.dump(node) for node in joined[:-1]] == [ast.dump(node) for node in in_a_row]
+    assert ast.unparse(last) == "run_and_leave(main)"
+    assert ast.unparse(joined[-1]) == "main()"  # the kernel goes on
     heading = notebook(name).cells[0]
     assert heading.cell_type == "markdown"
     assert ast.literal_eval(title.value).rstrip(".") in heading.source
