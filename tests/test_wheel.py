@@ -61,7 +61,8 @@ def test_the_wheel_has_the_front_end_without_its_sources(wheel: Path) -> None:
     assert any(f"{LABEXTENSION}/static/remoteEntry" in name for name in names)
     assert any(name.endswith(f"{LABEXTENSION}/install.json") for name in names)
     assert any(name.endswith(SERVER_CONFIG) for name in names)
-    built = ("runview.js", "runview.css", "download.js", "gauge.js", "colors.js", "copy.js")
+    scripts = ("runview", "download", "gauge", "colors", "copy", "heads")
+    built = ("runview.css", *(f"{name}.js" for name in scripts))
     wanted = {"workbench.css", *(f"static/{name}" for name in built)}
     assert wanted <= {name.removeprefix("workbench/widgets/") for name in names}
     assert not any("node_modules" in name or name.startswith("tests/") for name in names)

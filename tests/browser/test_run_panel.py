@@ -106,6 +106,26 @@ def test_foreign_code_is_executed_only_when_a_person_agrees(shown: RunPage) -> N
     assert shown.page.title() != "hacked"
 
 
+def sort_by_test_accuracy(shown: RunPage) -> None:
+    """Sort the compared runs Bad and Good with the keyboard, until they are as listed again."""
+    head = shown.comparison.get_by_role("columnheader", name="Test accuracy")
+    first = shown.comparison.locator("tbody th").first
+    head.get_by_role("button").focus()
+    for direction, on_top in (("descending", "Good"), ("ascending", "Bad"), (None, "Bad")):
+        shown.page.keyboard.press("Enter")
+        if direction is None:
+            expect(shown.comparison.locator("th[aria-sort]")).to_have_count(0)
+        else:
+            expect(head).to_have_attribute("aria-sort", direction)
+        expect(first).to_contain_text(on_top)
+        expect(head.get_by_role("button")).to_be_focused()
+    shown.comparison.get_by_role("button", name="Run", exact=True).click()
+    shown.comparison.get_by_role("button", name="Run", exact=True).click()
+    for theme in ("light", "dark"):
+        shown.lab.set_theme(theme)
+        shown.lab.screenshot(f"compared-runs-{theme}")
+
+
 def test_runs_are_compared_side_by_side(shown: RunPage) -> None:
     good, bad = (write_run(shown.runs_dir, name=name) for name in ("Good", "Bad"))
     write_epoch(good.dir, 3, 156, test_accuracy=0.875)
@@ -115,6 +135,7 @@ def test_runs_are_compared_side_by_side(shown: RunPage) -> None:
     expect(shown.row("Bad")).not_to_contain_text("best")
     words = shown.comparison.locator(".wbv-words")
     expect(words).to_have_text("Bad: loss 1.50, steady; Good: loss 1.50, steady")
+    sort_by_test_accuracy(shown)
     shown.comparison.get_by_role("combobox", name="Show").select_option("accuracy")
     expect(words).to_contain_text("Good: accuracy 50.0%, steady")
     shown.comparison.get_by_label("Along").select_option("examples")

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { bestOf, columnsOf, namesOf } from '../main/comparison/columns.js';
 import { Curves } from '../main/comparison/curves.js';
 import { drawingOf, type Curve } from '../main/comparison/drawing.js';
+import { afterClick, falls, inOrder } from '../main/comparison/order.js';
 import { ENGLISH as trans } from '../runview/language.js';
 import { Pace } from '../runview/pace.js';
 import type { Chart } from '../runview/series.js';
@@ -78,6 +79,33 @@ test('columns show the results of the last epochs; missing ones are unknown', ()
   assert.deepEqual(texts['Loss'], ['0.412', 'unknown', 'unknown']);
   assert.deepEqual(texts['Test accuracy'], ['98.77%', 'unknown', 'unknown']);
   assert.deepEqual(texts['Examples/s'], ['unknown', 'unknown', 'unknown']);
+});
+
+test('clicks on a head put the best on top, then the worst, then show the runs as listed', () => {
+  const loss = afterClick(null, 'Loss');
+  const turned = afterClick(loss, 'Loss');
+  assert.deepEqual(loss, { column: 'Loss', turned: false });
+  assert.deepEqual(turned, { column: 'Loss', turned: true });
+  assert.equal(afterClick(turned, 'Loss'), null);
+  assert.deepEqual(afterClick(turned, 'Run'), { column: 'Run', turned: false });
+});
+
+test('runs are sorted by a column, and unknown values stay last', () => {
+  const results = [0.3, null, 0.2, 0.9].map(value =>
+    row('', { results: { ...UNKNOWN, loss: value, accuracy: value } })
+  );
+  const run = { name: 'Run', values: ['b 10', 'a', 'b 9', 'C'] };
+  const sortings = [run, ...columnsOf(results, trans)];
+  const sorted = (column: string, turned: boolean) =>
+    inOrder(4, sortings, { column, turned });
+  assert.deepEqual(inOrder(4, sortings, null), [0, 1, 2, 3]);
+  assert.deepEqual(sorted('Loss', false), [2, 0, 3, 1]);
+  assert.deepEqual(sorted('Loss', true), [3, 0, 2, 1]);
+  assert.deepEqual(sorted('Accuracy', false), [3, 0, 2, 1]);
+  assert.deepEqual(sorted('Run', false), [1, 2, 0, 3]);
+  const accuracy = sortings.find(({ name }) => name === 'Accuracy')!;
+  assert.ok(falls({ column: 'Accuracy', turned: false }, accuracy));
+  assert.ok(!falls({ column: 'Run', turned: false }, run));
 });
 
 test('runs with the same title are distinguished by their ids', () => {

@@ -10,7 +10,13 @@ import { ENGLISH } from '../runview/language.js';
 
 const SOURCES = new URL('../../src/', import.meta.url);
 /** Widgets of a kernel, among its English texts: no translator reaches them. */
-const OF_KERNELS = ['colors.ts', 'copy.ts', 'gauge.ts', 'download/'];
+const OF_KERNELS = [
+  'colors.ts',
+  'copy.ts',
+  'gauge.ts',
+  'heads.ts',
+  'download/'
+];
 /** Words of a person's language: one beside another or a value, or one with a capital letter. */
 const WORDS =
   /[A-Za-z]{2}[,;:]? ([A-Za-z]{2}|1)|1 [A-Za-z]{2}|^\s?[A-Z][a-z]+( \.\.\.)?$/;

@@ -132,6 +132,13 @@ def test_an_added_run_that_is_missing_stays_in_the_list_with_the_reason(root: Pa
     until(lambda: read_arrangement(root / NEW).added == ())
 
 
+def test_rows_as_listed_are_not_turned_by_a_view_that_an_earlier_version_kept(root: Path) -> None:
+    write_arrangement(root / NEW, Arrangement(turned=True))
+    shown = view(root)
+    until(lambda: names(shown) == ["OneDevice", "Mirrored x 2", "TPU"])
+    assert shown._results.choices.turn.disabled
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [("{", KEPT), ('{"version": 1}', "'baseline'"), ('{"version": 2}', "its version is 2")],

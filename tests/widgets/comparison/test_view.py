@@ -27,7 +27,9 @@ from workbench.widgets.comparison import losses
 from workbench.widgets.comparison.arrangement import read_arrangement
 from workbench.widgets.comparison.choices import ComparisonChoices
 from workbench.widgets.comparison.look import FIRST, look_at
+from workbench.widgets.comparison.sorting import SORTS
 from workbench.widgets.comparison.view import ComparisonView
+from workbench.widgets.pictures.comparison import COLUMNS, NUMERIC
 
 RATES = {"OneDevice": (1000.0, 1010.0, 990.0), "Mirrored x 2": (1500.0, 1600.0, 1450.0)}
 
@@ -87,24 +89,55 @@ def test_rows_are_sorted_by_loss(key: str, tmp_path: Path) -> None:
     assert choices.arrange(replace(found, rows=(none, *rows))) == expected[key]
 
 
-def test_a_second_click_turns_the_order_and_unknown_values_stay_last(tmp_path: Path) -> None:
+def heads_of(shown: str) -> dict[str, str]:
+    """Return the direction of each head that a click can sort by, by the head's text."""
+    found = re.findall(r'<th[^>]*?(?: aria-sort="(\w+)")?><button [^>]*>([^<]*)', shown)
+    return {text: direction for direction, text in found}
+
+
+def test_clicks_on_a_head_sort_turn_and_show_the_rows_as_listed(tmp_path: Path) -> None:
     comparison = write_comparison(tmp_path, RATES)
     shown = view(tmp_path)
     until(lambda: len(names(shown)) == 3)
-    choices = shown._results.choices
-    assert choices.turn.description == "first on top"
-    choices.turn.click()
-    until(lambda: names(shown) == ["TPU", "Mirrored x 2", "OneDevice"])
-    choices.turn.click()
-    choices.sort.value = "speed"
+    choices, table = shown._results.choices, shown._results._table
+    assert (choices.turn.description, choices.turn.disabled) == ("first on top", True)
+    choices.click("speed")
     until(lambda: names(shown) == ["Mirrored x 2", "OneDevice", "TPU"])
-    assert choices.turn.description == "best on top"
-    choices.turn.click()
+    assert heads_of(table.value)["Examples/s (95 %)"] == "descending"
+    assert [each for each in heads_of(table.value).values() if each] == ["descending"]
+    assert (choices.sort.value, choices.turn.description) == ("speed", "best on top")
+    choices.click("speed")
     until(lambda: names(shown) == ["OneDevice", "Mirrored x 2", "TPU"])
+    assert heads_of(table.value)["Examples/s (95 %)"] == "ascending"
     assert choices.turn.description == "worst on top"
     until(lambda: read_arrangement(comparison.folder).turned)
     again = view(tmp_path)
     until(lambda: again._results.choices.turn.description == "worst on top")
+    choices.click("speed")
+    until(lambda: not read_arrangement(comparison.folder).sort)
+    assert (choices.sort.value, choices.turn.disabled) == ("", True)
+
+
+def test_the_controls_and_the_heads_show_one_order(tmp_path: Path) -> None:
+    write_comparison(tmp_path, RATES)
+    shown = view(tmp_path)
+    until(lambda: len(names(shown)) == 3)
+    choices, table = shown._results.choices, shown._results._table
+    choices.sort.value = "name"
+    until(lambda: names(shown) == ["Mirrored x 2", "OneDevice", "TPU"])
+    assert heads_of(table.value)["Name"] == "ascending"
+    assert choices.turn.description == "first on top"
+    choices.turn.click()
+    until(lambda: names(shown) == ["TPU", "OneDevice", "Mirrored x 2"])
+    assert heads_of(table.value)["Name"] == "descending"
+    choices.sort.value = "median step"
+    assert not choices.order.turned
+    until(lambda: heads_of(table.value)["Median step"] == "ascending")
+
+
+def test_each_column_with_numbers_can_be_sorted() -> None:
+    numeric = {COLUMNS[at] for at in NUMERIC}
+    assert {each.column for each in SORTS.values()} == {COLUMNS[0], *numeric}
 
 
 def test_rows_are_filtered_in_table_bars_and_curves_and_the_baseline_stays(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ class Arrangement:
     sort: str = ""
     """A key of `SORTS`; empty: as listed."""
     turned: bool = False
-    """Whether the order is turned: the worst row first."""
+    """Whether the order is turned: the worst row first. Rows as listed cannot be turned."""
     only: str = ""
     """A part of the names of the shown rows."""
     measure: str = "loss"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
@@ -14,7 +15,7 @@ from workbench.widgets.parts.page_parts import ANY_WIDTH, button, html, row, sty
 
 from .arrangement import ALONG, MEASURES, Arrangement
 from .look import FIRST
-from .sorting import SORTS, in_order
+from .sorting import SORTS, Order
 
 if TYPE_CHECKING:
     from workbench.experiments import Table
@@ -35,7 +36,7 @@ class ComparisonChoices:
         self._turned = False
         self.turn = button("", "Turn the order", self._on_turn)
         self.turn.add_class("wb-turn")
-        self._show_turned()
+        self._show_order(Order())
         self.only = text_box("Show only", placeholder="part of a name")
         self.measure = _choice("Curves of", [(name, key) for key, name in MEASURES.items()])
         self.along = _choice("Curves along", [(name, key) for key, name in ALONG.items()])
@@ -48,12 +49,22 @@ class ComparisonChoices:
         self.of_curves = row(*of_curves)
 
     @property
+    def order(self) -> Order:
+        """The chosen order of the rows."""
+        return Order(self.sort.value, self._turned)
+
+    def click(self, sort: str) -> None:
+        """Order the rows as a click on the head of a column asks; see `Order.after_click`."""
+        self._show_order(self.order.after_click(sort))
+        self._changed()
+
+    @property
     def arrangement(self) -> Arrangement:
         """The present choices, without the added runs."""
         return Arrangement(
             baseline=self._against,
-            sort=self.sort.value,
-            turned=self._turned,
+            sort=self.order.sort,
+            turned=self.order.turned,
             only=self.only.value,
             measure=self.measure.value,
             along=self.along.value,
@@ -61,12 +72,11 @@ class ComparisonChoices:
 
     def restore(self, kept: Arrangement) -> None:
         """Make the choices of an arrangement. The baseline is offered once its row is known."""
+        self._show_order(Order(kept.sort, turned=kept.turned and kept.sort != ""))
         with self._written():
             self._against = kept.baseline
             self.baseline.options, self.baseline.value = [AGAINST_FIRST], FIRST
-            self.sort.value, self.only.value = kept.sort, kept.only
-            self._turned = kept.turned
-            self._show_turned()
+            self.only.value = kept.only
             self.measure.value, self.along.value = kept.measure, kept.along
 
     def offer(self, labels: Sequence[str]) -> None:
@@ -87,20 +97,22 @@ class ComparisonChoices:
         rows = range(len(table.rows))
         found = [at for at in rows if wanted in table.rows[at].label.casefold()]
         there = [at for at in rows if at in found or at == table.baseline]
-        shown = in_order(table, there, self.sort.value, turned=self._turned)
+        shown = self.order.of(table, there)
         pinned = ", and the baseline" if len(shown) > len(found) else ""
         text = f"{len(found)} of {len(rows)} shown{pinned}"
         self._rows_shown.value = markup.quiet(text) if wanted else ""
         return shown
 
     def _on_turn(self, _: Any) -> None:
-        self._turned = not self._turned
-        self._show_turned()
+        self._show_order(replace(self.order, turned=not self._turned))
         self._changed()
 
-    def _show_turned(self) -> None:
-        first, last = ("best", "worst") if self.sort.value else ("first", "last")
-        self.turn.description = f"{last if self._turned else first} on top"
+    def _show_order(self, order: Order) -> None:
+        """Show an order in both controls; rows as listed cannot be turned."""
+        with self._written():
+            self.sort.value, self._turned = order.sort, order.turned
+        self.turn.description = f"{order.ends[order.turned]} on top"
+        self.turn.disabled = not order.sort
 
     @contextlib.contextmanager
     def _written(self) -> Iterator[None]:
@@ -116,7 +128,8 @@ class ComparisonChoices:
             return
         if change["owner"] is self.baseline:
             self._against = self.baseline.value
-        self._show_turned()
+        elif change["owner"] is self.sort:
+            self._show_order(Order(self.sort.value))
         self._changed()
 
 

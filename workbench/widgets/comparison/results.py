@@ -14,6 +14,7 @@ from workbench.charts.comparison import EACH_ITS_OWN, lines_of
 from workbench.runs.records.kept import RunLines
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import button, column, html, row, set_visible, styled
+from workbench.widgets.parts.table_heads import SORTED, TableHeads
 from workbench.widgets.pictures import comparison as comparison_picture
 from workbench.widgets.pictures.comparison import Line
 
@@ -47,6 +48,8 @@ class Results:
                              self._on_open)  # fmt: skip
         self._advice = html(description="Recommendation")
         self._table = html(description="Comparison table")
+        heads = TableHeads(self.choices.click)
+        table = styled(ipw.VBox, SORTED, children=[self._table, heads])
         self._bars = html(description="Speeds")
         self._curves = html(description="Curves")
         self._colors_place = column()
@@ -56,7 +59,7 @@ class Results:
             "wb-spaced",
             visible=False,
             children=[
-                *(row(self._open, self._advice), self.choices.of_rows, self._table, self._bars),
+                *(row(self._open, self._advice), self.choices.of_rows, table, self._bars),
                 *(self.choices.of_curves, self._curves, self._colors_place, self._report.box),
             ],
         )
@@ -99,7 +102,10 @@ class Results:
         shown = self.choices.arrange(seen.table)
         colors = self._colors.chosen
         self._advice.value = markup.quiet(seen.advice.sentence)
-        self._table.value = comparison_picture.table(seen.table, seen.states, shown, seen.due)
+        heads = self.choices.order.heads
+        self._table.value = comparison_picture.table(
+            seen.table, seen.states, shown, seen.due, heads
+        )
         self._bars.value = comparison_picture.bars(seen.table, shown, colors)
         rows = [(at, labels[at]) for at in sorted(shown) if seen.groups[at].runs]
         self._colors.show(rows)

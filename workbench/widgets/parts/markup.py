@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 
 def text(value: object) -> str:
@@ -57,21 +58,55 @@ def facts(rows: Iterable[tuple[str, str]], css_class: str = "") -> str:
     return f'<dl class="wb-facts {css_class}">{cells}</dl>'
 
 
-def table(
-    caption: str, columns: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[int] = ()
-) -> str:
-    """Return a table of plain text. The columns numbered in `numeric` are aligned to the right."""
+@dataclass(frozen=True)
+class SortHead:
+    """The head of a column as a button, by which a table is sorted; see `TableHeads`."""
 
-    def row(cells: Sequence[str], tag: str) -> str:
-        return "".join(
-            f"<{tag}{' class=wb-number' if at in numeric else ''}>{text(cell)}</{tag}>"
-            for at, cell in enumerate(cells)
+    sort: str
+    """The name of the order that a click asks for."""
+    tip: str
+    direction: str = ""
+    """`ascending` or `descending` if the rows are in the order of this column."""
+
+    def cell(self, title: str, css_class: str) -> str:
+        """Return the cell with this text."""
+        arrow = {"ascending": "▲", "descending": "▼"}.get(self.direction, "")
+        sorted_so = f' aria-sort="{self.direction}"' if self.direction else ""
+        return (
+            f'<th{css_class}{sorted_so}><button type="button" class="wb-sort" '
+            f'data-sort="{text(self.sort)}" title="{text(self.tip)}">{text(title)}'
+            f'<span aria-hidden="true">{arrow}</span></button></th>'
         )
 
-    body = "".join(f"<tr>{row(cells, 'td')}</tr>" for cells in rows)
+
+def table(
+    caption: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numeric: Sequence[int] = (),
+    heads: Mapping[str, SortHead] | None = None,
+) -> str:
+    """Return a table of plain text.
+
+    The columns numbered in `numeric` are aligned to the right. The columns named in `heads` have
+    buttons as heads.
+    """
+
+    def css_class(at: int) -> str:
+        return " class=wb-number" if at in numeric else ""
+
+    def head(at: int, title: str) -> str:
+        by = (heads or {}).get(title)
+        return by.cell(title, css_class(at)) if by else f"<th{css_class(at)}>{text(title)}</th>"
+
+    def row(cells: Sequence[str]) -> str:
+        return "".join(f"<td{css_class(at)}>{text(cell)}</td>" for at, cell in enumerate(cells))
+
+    titles = "".join(head(at, title) for at, title in enumerate(columns))
+    body = "".join(f"<tr>{row(cells)}</tr>" for cells in rows)
     return (
         f'<table class="wb-table"><caption class="wb-hidden">{text(caption)}</caption>'
-        f"<thead><tr>{row(columns, 'th')}</tr></thead><tbody>{body}</tbody></table>"
+        f"<thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"
     )
 
 

@@ -63,6 +63,7 @@ def table(
     states: Sequence[str],
     shown: Sequence[int] | None = None,
     due: Sequence[bool] = (),
+    heads: Mapping[str, markup.SortHead] | None = None,
 ) -> str:
     """Return the table (HTML).
 
@@ -71,6 +72,7 @@ def table(
         states: the state of each row, in words.
         shown: the numbers of the rows that are shown, in their order; None: all.
         due: which rows have a loss difference that is being calculated; empty: none.
+        heads: the columns whose heads are buttons, by their titles.
     """
     rows = []
     for at in range(len(comparison.rows)) if shown is None else shown:
@@ -82,7 +84,7 @@ def table(
     numeric = [used.index(at) for at in used if at in NUMERIC]
     made = markup.table(
         "Comparison table", [COLUMNS[at] for at in used], [[r[at] for at in used] for r in rows],
-        numeric,
+        numeric, heads,
     )  # fmt: skip
     notes = "".join(markup.notice("warning", f"{note}.") for note in comparison.notes)
     return notes + markup.scrolling("Comparison table", made)

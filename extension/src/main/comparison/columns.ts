@@ -4,12 +4,12 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { percent, short } from '../../runview/words.js';
 import type { Results, Row } from '../../server/protocol.js';
+import type { Sorting } from './order.js';
 
 type Better = 'least' | 'greatest' | null;
 
 /** A column of numbers. */
-export interface Column {
-  name: string;
+export interface Column extends Sorting {
   values: (number | null)[];
   texts: string[];
   /** Which runs have the best value; none if there is no choice. */
@@ -34,7 +34,8 @@ export function columnsOf(
   ): Column => {
     const values = rows.map(row => (row && value(row)) ?? null);
     const texts = values.map(each => (each === null ? unknown : format(each)));
-    return { name, values, texts, best: bestOf(values, better) };
+    const best = bestOf(values, better);
+    return { name, values, greatestFirst: better !== 'least', texts, best };
   };
   const share = (value: number): string => percent(value);
   return [

@@ -1,4 +1,4 @@
-/** The compared runs as a table: a row each, with the best of each column marked. */
+/** The compared runs as a table that can be sorted, with the best of each column marked. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
@@ -7,6 +7,8 @@ import { sampleOf } from '../../runview/legend.js';
 import type { Row } from '../../server/protocol.js';
 import { columnsOf, type Column } from './columns.js';
 import { lineOf } from './drawing.js';
+import { heading, sortHead } from './heads.js';
+import { afterClick, inOrder, type Order, type Sorting } from './order.js';
 
 /** A run of the comparison. */
 export interface Member {
@@ -26,6 +28,9 @@ interface Asks {
 
 export class ComparisonTable {
   readonly node = make('div', 'jp-WorkbenchCompare-table');
+  private _members: Member[] = [];
+  /** Null: as listed. */
+  private _order: Order | null = null;
   private _shown = '';
 
   constructor(
@@ -39,35 +44,54 @@ export class ComparisonTable {
 
   /** Show these runs; the same ones leave the focus where it is. */
   show(members: Member[]): void {
+    this._members = members;
     const columns = columnsOf(
       members.map(({ row }) => row),
       this._trans
     );
-    const shown = JSON.stringify([members, columns]);
+    const shown = JSON.stringify([members, columns, this._order]);
     if (shown === this._shown) {
       return;
     }
     this._shown = shown;
-    const focused = (document.activeElement as HTMLElement | null)?.dataset;
+    const focused = (document.activeElement as HTMLElement | null)?.dataset.key;
     this.node.replaceChildren(this._table(members, columns));
-    this._focus(focused?.run, focused?.does);
+    this._focus(focused);
   }
 
   private _table(members: Member[], columns: Column[]): HTMLElement {
+    const texts: Sorting[] = [
+      { name: this._trans.__('Run'), values: members.map(({ name }) => name) },
+      {
+        name: this._trans.__('State'),
+        values: members.map(({ row }) => row?.status ?? null)
+      }
+    ];
     const table = make('table', 'wbv-table');
     table.createCaption().textContent = this._trans.__('The compared runs');
-    const head = table.createTHead().insertRow();
-    head.append(
-      heading(this._trans.__('Run')),
-      heading(this._trans.__('State')),
-      ...columns.map(({ name }) => heading(name, 'wbv-number')),
-      make('td')
-    );
+    table
+      .createTHead()
+      .insertRow()
+      .append(
+        ...texts.map(each => this._head(each)),
+        ...columns.map(each => this._head(each, 'wbv-number')),
+        make('td')
+      );
     const body = table.createTBody();
-    members.forEach((member, at) =>
-      body.append(this._row(member, columns, at))
-    );
+    const sortings = [...texts, ...columns];
+    for (const at of inOrder(members.length, sortings, this._order)) {
+      body.append(this._row(members[at]!, columns, at));
+    }
     return table;
+  }
+
+  private _head(sorting: Sorting, className = ''): HTMLElement {
+    const { name } = sorting;
+    const order = this._order?.column === name ? this._order : null;
+    return sortHead(sorting, className, order, this._trans, () => {
+      this._order = afterClick(this._order, name);
+      this.show(this._members);
+    });
   }
 
   private _row(member: Member, columns: Column[], at: number): HTMLElement {
@@ -124,27 +148,16 @@ export class ComparisonTable {
     tip: string
   ): HTMLButtonElement {
     const made = button(label, tip, () => this._asks[does](member));
-    made.dataset.run = member.run;
-    made.dataset.does = does;
+    made.dataset.key = `${does}-${member.run}`;
     return made;
   }
 
   /** Give the focus back to the button that had it. */
-  private _focus(run: string | undefined, does: string | undefined): void {
-    if (run !== undefined) {
+  private _focus(key: string | undefined): void {
+    if (key !== undefined) {
       [...this.node.querySelectorAll('button')]
-        .find(({ dataset }) => dataset.run === run && dataset.does === does)
+        .find(({ dataset }) => dataset.key === key)
         ?.focus();
     }
   }
-}
-
-function heading(
-  text: string,
-  className = '',
-  scope: 'col' | 'row' = 'col'
-): HTMLTableCellElement {
-  const cell = make('th', className, text);
-  cell.scope = scope;
-  return cell;
 }
