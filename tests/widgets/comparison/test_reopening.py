@@ -57,18 +57,34 @@ def test_the_list_has_name_start_runs_and_state_of_each_comparison(root: Path) -
     assert "1970" in older.start
 
 
-def test_a_comparison_that_cannot_be_read_is_listed_with_the_reason(root: Path) -> None:
-    asked = root / OLD / "compare.json"
-    asked.write_text(json.dumps({**json.loads(asked.read_text()), "candidates": [{}]}))
-    _, older = summaries(root)
-    assert older.name == (
-        "Its files are not valid files of a comparison (KeyError: 'config'). Restore them, or "
-        "delete the folder."
-    )
+@pytest.mark.parametrize("damaged", [OLD, NEW])
+def test_a_damaged_comparison_is_reported_and_the_others_can_be_opened(
+    damaged: str, root: Path
+) -> None:
+    asked = root / damaged / "compare.json"
+    asked.write_text(asked.read_text()[:99])
     shown = view(root)
+    whole = next(name for name in (OLD, NEW) if name != damaged)
+    until(lambda: whole in shown._progress.value)
+    message = shown._others._message.value
+    for words in (f"{damaged} cannot be read.", str(asked), "JSONDecodeError", "from a copy"):
+        assert words in message
     shown._others._asked.click()
     rows = until(lambda: shown._others._rows.children)
-    assert [row.children[1].disabled for row in rows][-1]
+    by_name = {name: row for name in (OLD, NEW) for row in rows if name in row.children[0].value}
+    assert str(asked) in by_name[damaged].children[0].value
+    assert by_name[damaged].children[1].disabled
+    assert by_name[whole].children[1].description == "Shown"
+
+
+def test_a_comparison_with_damaged_events_is_listed_with_the_reason(root: Path) -> None:
+    with (root / OLD / "queue.jsonl").open("a") as events:
+        events.write(json.dumps({"time": 1.0, "event": "left_out"}) + "\n")
+    _, older = summaries(root)
+    assert older.name == (
+        "Its files are not valid files of a comparison (KeyError: 'candidate'). Restore them, or "
+        "delete the folder."
+    )
 
 
 def test_a_click_opens_an_earlier_comparison_which_can_be_resumed(root: Path) -> None:

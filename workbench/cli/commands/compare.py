@@ -99,7 +99,7 @@ def compare(arguments: Namespace) -> int:
         groups = groups_of(going_on)
     target = arguments.target_accuracy
     if going_on is not None and target is None:
-        target = going_on.target_accuracy
+        target = going_on.request.target_accuracy
     table = make_table(groups, _baseline(arguments.baseline, groups), target)
     advice = recommend(groups)
     if arguments.html:
@@ -234,7 +234,7 @@ def _follow(comparison: Comparison) -> None:
                 comparison.stop()
             done = f"{comparison.ended} of {comparison.planned} runs done"
             trials = comparison.trials
-            now = f": {comparison.candidates[trials[-1].candidate].label}" if trials else ""
+            now = f": {comparison.request.candidates[trials[-1].candidate].label}" if trials else ""
             line.write(done, comparison.eta_seconds, now)
             time.sleep(POLL_SECONDS)
     line.end()

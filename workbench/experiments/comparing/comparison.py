@@ -6,7 +6,7 @@ the process that started it. It is alive while it holds the folder's lock.
 
 from __future__ import annotations
 
-import contextlib
+import json
 import os
 import secrets
 import subprocess
@@ -14,17 +14,16 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from workbench import flock
+from workbench.config import ConfigError
 from workbench.runs import Run, RunError
 from workbench.runs.folder import locks
 from workbench.runs.folder.events import Event, read_events
 from workbench.runs.folder.files import (
     json_text,
-    read_json,
     runs_root,
     sha256,
     unwritable,
@@ -55,6 +54,54 @@ class Trial:
     """The run's id."""
 
 
+@dataclass(frozen=True)
+class Request:
+    """What a comparison was asked to do."""
+
+    created: float
+    """The time of the request, in seconds since 1970."""
+    repeats: int
+    """Runs of each candidate."""
+    budget_seconds: float | None
+    """The most seconds that all runs together may take; None: no limit."""
+    target_accuracy: float | None
+    """The accuracy for which the time to reach it is given; None: there is none."""
+    drop_below: float
+    """A candidate with less than this share of the best's speed is not repeated."""
+    candidates: tuple[Candidate, ...]
+    """The compared candidates; a candidate with a reason cannot be run here."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        candidates = [each.to_json() for each in self.candidates]
+        return {"version": VERSION, **vars(self), "candidates": candidates}
+
+    @classmethod
+    def read(cls, folder: Path) -> Request:
+        """Read the request of the comparison in a folder.
+
+        Raises:
+            RunError: the folder holds no comparison, or its request is damaged.
+        """
+        path = folder / ASKED
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+            return cls(
+                created=float(values["created"]),
+                repeats=int(values["repeats"]),
+                budget_seconds=_limit(values["budget_seconds"]),
+                target_accuracy=_limit(values["target_accuracy"]),
+                drop_below=float(values["drop_below"]),
+                candidates=tuple(map(Candidate.from_json, values["candidates"])),
+            )
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, ConfigError) as error:
+            raise RunError(
+                f"A comparison's folder holds a complete {ASKED}; {path}: "
+                f"{type(error).__name__}: {error}. Restore it from a copy, or delete the folder "
+                "with its runs."
+            ) from error
+
+
 class Comparison:
     """The current state of a comparison, read from its folder each time."""
 
@@ -62,42 +109,15 @@ class Comparison:
         """Open a comparison.
 
         Raises:
-            RunError: this folder holds no comparison.
+            RunError: this folder holds no comparison, or its request is damaged.
         """
         self.folder = Path(folder).absolute()
-        self._asked = read_json(self.folder / ASKED)
-
-    @cached_property
-    def candidates(self) -> list[Candidate]:
-        """The compared candidates; a candidate with a reason cannot be run here."""
-        return [Candidate.from_json(each) for each in self._asked["candidates"]]
+        self._request = Request.read(self.folder)
 
     @property
-    def created(self) -> float:
-        """The time when it was requested, in seconds since 1970."""
-        return float(self._asked["created"])
-
-    @property
-    def repeats(self) -> int:
-        """Runs of each candidate."""
-        return int(self._asked["repeats"])
-
-    @property
-    def budget_seconds(self) -> float | None:
-        """The most seconds that all runs together may take; None: no limit."""
-        budget: float | None = self._asked["budget_seconds"]
-        return budget
-
-    @property
-    def drop_below(self) -> float:
-        """A candidate with less than this share of the best's speed is not repeated."""
-        return float(self._asked["drop_below"])
-
-    @property
-    def target_accuracy(self) -> float | None:
-        """The accuracy for which the time to reach it is given; None: there is none."""
-        target: float | None = self._asked["target_accuracy"]
-        return target
+    def request(self) -> Request:
+        """What it was asked to do."""
+        return self._request
 
     @property
     def state(self) -> State:
@@ -138,8 +158,8 @@ class Comparison:
         out = self.left_out
         trials = self.trials
         return sum(
-            sum(trial.candidate == number for trial in trials) if number in out else self.repeats
-            for number, candidate in enumerate(self.candidates)
+            sum(trial.candidate == number for trial in trials) if number in out else self.request.repeats
+            for number, candidate in enumerate(self.request.candidates)
             if not candidate.reason
         )
 
@@ -198,6 +218,17 @@ class Comparison:
         return state
 
 
+class UnreadableComparison(Comparison):
+    """A comparison whose request is damaged; access to the request raises the reason."""
+
+    def __init__(self, folder: Path, why: RunError) -> None:
+        self.folder, self.why = folder, str(why)
+
+    @property
+    def request(self) -> Request:
+        raise RunError(self.why)
+
+
 def start_comparison(
     candidates: Sequence[Candidate],
     devices: Devices,
@@ -231,21 +262,20 @@ def start_comparison(
     _check(candidates, repeats, budget_seconds, target_accuracy, drop_below)
     name = time.strftime(f"compare-%Y%m%d-%H%M%S-{secrets.token_hex(2)}")
     folder = runs_root(runs_dir) / name
-    asked = {
-        "version": VERSION,
-        "created": time.time(),
-        "repeats": repeats,
-        "budget_seconds": budget_seconds,
-        "target_accuracy": target_accuracy,
-        "drop_below": drop_below,
-        "candidates": [each.to_json() for each in candidates],
-    }
+    request = Request(
+        created=time.time(),
+        repeats=repeats,
+        budget_seconds=budget_seconds,
+        target_accuracy=target_accuracy,
+        drop_below=drop_below,
+        candidates=tuple(candidates),
+    )
     try:
         folder.mkdir(parents=True)
     except OSError as error:
         raise unwritable(folder, error) from error
     write_text(folder / DEVICES, json_text(devices.to_json()))
-    text = json_text(asked)
+    text = json_text(request.to_json())
     write_text(folder / ASKED, text)
     note(folder, sha256(text))
     _spawn(folder)
@@ -258,12 +288,23 @@ def lock_of(folder: Path) -> Path:
 
 
 def list_comparisons(runs_dir: str | os.PathLike[str] | None = None) -> list[Comparison]:
-    """Return all comparisons of a folder of runs, newest first."""
-    found = []
-    for path in sorted(runs_root(runs_dir).glob(f"compare-*/{ASKED}"), reverse=True):
-        with contextlib.suppress(RunError):
-            found.append(Comparison(path.parent))
-    return found
+    """Return all comparisons of a folder of runs, newest first.
+
+    One whose request is damaged is an `UnreadableComparison`.
+    """
+    found = sorted(runs_root(runs_dir).glob(f"compare-*/{ASKED}"), reverse=True)
+    return [_listed(path.parent) for path in found]
+
+
+def _listed(folder: Path) -> Comparison:
+    try:
+        return Comparison(folder)
+    except RunError as error:
+        return UnreadableComparison(folder, error)
+
+
+def _limit(value: Any) -> float | None:
+    return None if value is None else float(value)
 
 
 def _check(

@@ -34,6 +34,7 @@ class Queue:
 
     def __init__(self, folder: Path) -> None:
         self.comparison = Comparison(folder)
+        self.request = self.comparison.request
         self.devices = Devices.from_json(read_json(folder / DEVICES))
         self.log = EventLog(folder / EVENTS)
         self.stop_file = folder / STOP
@@ -46,26 +47,26 @@ class Queue:
 
     def run(self) -> str:
         """Train round by round; return the state in which the queue ends."""
-        for at in range(self.comparison.repeats):
+        for at in range(self.request.repeats):
             for number in self._order(at):
                 if self.stop_file.exists():
                     return "stopped"
                 if number not in self.out and not self._is_over(at, number):
                     with self._loaded(number):
                         self._train(at, number)
-            if at + 1 < self.comparison.repeats:
+            if at + 1 < self.request.repeats:
                 self._drop_slow()
         return "stopped" if self.stop_file.exists() else "finished"
 
     def _order(self, at: int) -> list[int]:
         """Return the candidates of a round; each round begins with another candidate."""
-        able = [at for at, each in enumerate(self.comparison.candidates) if not each.reason]
+        able = [at for at, each in enumerate(self.request.candidates) if not each.reason]
         turn = at % len(able)
         return able[turn:] + able[:turn]
 
     def _loaded(self, number: int) -> AbstractContextManager[None]:
         """Load TensorFlow for a candidate; it stays loaded for a similar next candidate."""
-        config = self.comparison.candidates[number].config
+        config = self.request.candidates[number].config
         legacy = needs_legacy_keras(config)
         return loaded_ahead(config.interpreter, legacy=legacy, start=config.start)
 
@@ -82,7 +83,7 @@ class Queue:
         if not goes_on and not self._affordable(number, before):
             if earlier:
                 self._end(earlier, before)
-            self._leave_out(number, f"the budget of {self.comparison.budget_seconds:g} s is spent")
+            self._leave_out(number, f"the budget of {self.request.budget_seconds:g} s is spent")
             return
         began = time.monotonic() - before
         try:
@@ -110,7 +111,7 @@ class Queue:
         if found := self.trials.get((at, number)):
             run = self.comparison.run(found)
             return run if run.status in (*LIVE, "finished") else run.resume()
-        candidate, repeats = self.comparison.candidates[number], self.comparison.repeats
+        candidate, repeats = self.request.candidates[number], self.request.repeats
         name = candidate.label + (f", {at + 1} of {repeats}" if repeats > 1 else "")
         config = dataclasses.replace(candidate.config, name=name)
         run = start_run(config, self.comparison.folder, self.devices)
@@ -129,7 +130,7 @@ class Queue:
         return over_budget and run.status == "stopped"
 
     def _left_seconds(self) -> float | None:
-        budget = self.comparison.budget_seconds
+        budget = self.request.budget_seconds
         return None if budget is None else budget - sum(self.took.values())
 
     def _affordable(self, number: int, before: float) -> bool:
@@ -150,7 +151,7 @@ class Queue:
 
     def _drop_slow(self) -> None:
         """Leave out candidates far behind the best; see `start_comparison`."""
-        share = self.comparison.drop_below
+        share = self.request.drop_below
         rates: dict[int, float] = {}
         for (_, number), trial in self.trials.items() if share else ():
             rate = None if number in self.out else self._rate(trial)

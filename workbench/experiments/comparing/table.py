@@ -33,7 +33,7 @@ def groups_of(comparison: Comparison) -> list[Group]:
     """Return a comparison's candidates with their runs; deleted runs are left out."""
     left_out = comparison.left_out
     groups = []
-    for number, candidate in enumerate(comparison.candidates):
+    for number, candidate in enumerate(comparison.request.candidates):
         trials = [trial for trial in comparison.trials if trial.candidate == number]
         there = [trial for trial in trials if (comparison.folder / trial.run).is_dir()]
         groups.append(

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
 
-from workbench.config import ConfigError
 from workbench.experiments import list_comparisons
 from workbench.runs import RunError
 from workbench.runs.folder.files import runs_root
@@ -27,6 +26,7 @@ from workbench.widgets.parts.page_parts import (
 
 if TYPE_CHECKING:
     from workbench.experiments import Comparison
+    from workbench.experiments.comparing.comparison import UnreadableComparison
 
 ROWS_AT_FIRST = 10
 NAMES = 3
@@ -65,6 +65,13 @@ class EarlierComparisons:
         self._list = styled(ipw.VBox, children=[self._rows, self._more], visible=False)
         asked = styled(ipw.Box, "wb-row", children=[self._asked, self._message])
         self.box = column(asked, self._list)
+
+    def warn(self, unreadable: Sequence[UnreadableComparison]) -> None:
+        """Say which comparisons cannot be read, and why, also while the list is closed."""
+        self._message.value = "".join(
+            markup.notice("warning", f"{each.folder.name} cannot be read. {each.why}")
+            for each in unreadable
+        )
 
     def mark(self, folder: Path) -> None:
         """Mark the comparison that is shown. A list that is open is read again."""
@@ -128,10 +135,12 @@ def summaries(runs_dir: str | Path | None) -> list[Summary]:
 
 def _summary(comparison: Comparison) -> Summary:
     try:
-        labels = [each.label for each in comparison.candidates]
+        labels = [each.label for each in comparison.request.candidates]
         runs = f"{comparison.ended} of {comparison.planned} runs"
-        start, state = start_of(comparison.created, dated=True), comparison.state
-    except (RunError, ConfigError, LookupError, TypeError, ValueError) as error:
+        start, state = start_of(comparison.request.created, dated=True), comparison.state
+    except RunError as error:
+        return Summary(comparison, str(error), "", "", "")
+    except (LookupError, TypeError, ValueError) as error:
         why = f"Its files are not valid files of a comparison ({type(error).__name__}: {error})."
         return Summary(comparison, f"{why} Restore them, or delete the folder.", "", "", "")
     return Summary(comparison, _named(labels), start, runs, state)

@@ -84,11 +84,11 @@ def look_at(
         groups = with_distinct_labels(
             [*own, *group_runs([run for run in earlier if run.dir in stamps])]
         )
-        target = comparison.target_accuracy if comparison else None
+        target = comparison.request.target_accuracy if comparison else None
         table = make_table(groups, _number_of(baseline, groups), target, with_losses=False)
         due = comparable_losses(table, groups)
         advice = recommend(own or groups)
-    rows = len(comparison.candidates) if comparison else 0
+    rows = len(comparison.request.candidates) if comparison else 0
     states = [
         _state(comparison, group) if comparison and at < rows else _state_of_added(group)
         for at, group in enumerate(groups)
@@ -120,8 +120,8 @@ def _state(comparison: Comparison, group: Group) -> str:
     done = sum(run.status == "finished" for run in group.runs)
     alive = [run for run in group.runs if run.status in LIVE]
     if alive:
-        return f"{alive[-1].status}, {done} of {comparison.repeats} done"
-    return f"{done} of {comparison.repeats} done"
+        return f"{alive[-1].status}, {done} of {comparison.request.repeats} done"
+    return f"{done} of {comparison.request.repeats} done"
 
 
 def _state_of_added(group: Group) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.config import ConfigError
 from workbench.experiments import Comparison, candidates, list_comparisons, start_comparison
+from workbench.experiments.comparing.comparison import UnreadableComparison
 from workbench.experiments.comparing.tournament import DROP_BELOW
 from workbench.widgets.kernel.background import Latest, run_in_background
 from workbench.widgets.kernel.poller import Poller
@@ -158,8 +159,11 @@ class ComparisonView:
         self.look_again()
 
     def _show_newest(self, found: list[Comparison]) -> None:
-        if found and self._comparison is None and not self._earlier.chosen:
-            self._follow(found[0])
+        unreadable = [each for each in found if isinstance(each, UnreadableComparison)]
+        self._others.warn(unreadable)
+        newest = next((each for each in found if each not in unreadable), None)
+        if newest and self._comparison is None and not self._earlier.chosen:
+            self._follow(newest)
 
     def _follow(self, comparison: Comparison) -> None:
         """Show a comparison as a person left it, and follow it while it runs."""
