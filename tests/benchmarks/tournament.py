@@ -17,7 +17,7 @@ from typing import Any
 from tests.benchmarks.report import Limit, print_line
 from tests.cli.terminal import Terminal, last_json
 from workbench.devices import detect
-from workbench.experiments.comparing.tournament import contenders
+from workbench.experiments.queueing.tournament import contenders
 
 ASKED = ("compare", "--data", "fashion_mnist", "--json")
 QUICK = ("--repeats", "1", "--epochs", "1", "--steps-per-epoch", "40")

@@ -10,41 +10,44 @@ from workbench.lazy import lazy_names
 if TYPE_CHECKING:
     from .cells import Cell, cells_of
     from .comparing.advice import Advice, recommend
-    from .comparing.comparison import Comparison, list_comparisons, start_comparison
     from .comparing.figures import curves_figure, speed_figure
-    from .comparing.grid import AXES, Candidate, candidates
     from .comparing.rows import Group, Row, Table
-    from .comparing.table import group_runs, groups_of, make_table, with_distinct_labels
+    from .comparing.table import group_runs, make_table, with_distinct_labels
     from .matrix import Matrix, run_matrix
+    from .queueing.comparison import Comparison, groups_of
+    from .queueing.grid import AXES, Candidate, candidates
+    from .queueing.listing import UnreadableComparison, list_comparisons
+    from .queueing.start import start_comparison
     from .scaling import Scaling, should_scale
     from .searching.batch_finder import find_batch_size
     from .searching.rate_test import find_learning_rate
 
 _HOMES = {
-    "AXES": ".comparing.grid",
+    "AXES": ".queueing.grid",
     "Advice": ".comparing.advice",
-    "Candidate": ".comparing.grid",
+    "Candidate": ".queueing.grid",
     "Cell": ".cells",
-    "Comparison": ".comparing.comparison",
+    "Comparison": ".queueing.comparison",
     "Group": ".comparing.rows",
     "Matrix": ".matrix",
     "Row": ".comparing.rows",
     "Scaling": ".scaling",
     "Table": ".comparing.rows",
-    "candidates": ".comparing.grid",
+    "UnreadableComparison": ".queueing.listing",
+    "candidates": ".queueing.grid",
     "cells_of": ".cells",
     "curves_figure": ".comparing.figures",
     "find_batch_size": ".searching.batch_finder",
     "find_learning_rate": ".searching.rate_test",
     "group_runs": ".comparing.table",
-    "groups_of": ".comparing.table",
-    "list_comparisons": ".comparing.comparison",
+    "groups_of": ".queueing.comparison",
+    "list_comparisons": ".queueing.listing",
     "make_table": ".comparing.table",
     "recommend": ".comparing.advice",
     "run_matrix": ".matrix",
     "should_scale": ".scaling",
     "speed_figure": ".comparing.figures",
-    "start_comparison": ".comparing.comparison",
+    "start_comparison": ".queueing.start",
     "with_distinct_labels": ".comparing.table",
 }
 
@@ -59,6 +62,7 @@ __all__ = [
     "Row",
     "Scaling",
     "Table",
+    "UnreadableComparison",
     "candidates",
     "cells_of",
     "curves_figure",

@@ -28,9 +28,9 @@ from workbench.experiments import (
     recommend,
     start_comparison,
 )
-from workbench.experiments.comparing.comparison import ASKED
-from workbench.experiments.comparing.tournament import DROP_BELOW, contenders, to_be_compared
 from workbench.experiments.comparing.wording import HEAD, cells
+from workbench.experiments.queueing.request import ASKED
+from workbench.experiments.queueing.tournament import DROP_BELOW, contenders, to_be_compared
 from workbench.report import Compared, write_comparison
 from workbench.runs import RunError, open_run
 from workbench.runs.folder.files import runs_root
@@ -39,6 +39,7 @@ from workbench.verdict.several import judge_each
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
+
 POLL_SECONDS = 0.5
 REPEATS = 3
 TRAINING_FLAGS = (*field_types(), "preset", "config", "repeats", "budget")

@@ -1,1 +1,1 @@
-"""Comparisons: candidates are trained one after another, measured, and compared."""
+"""Groups of runs, measured and compared, with a recommendation."""

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from workbench.experiments.agreement import compare_losses, losses_of
 from workbench.runs import RunError
 
-from .comparison import Comparison
 from .goodput import with_goodput
 from .intervals import FEWEST_REPEATS, rate_interval, ratio_interval
 from .measures import Measures, measure
@@ -27,24 +26,6 @@ MEDIANS = (
     *("step_seconds_median", "step_seconds_p95", "peak_host_bytes", "peak_device_bytes"),
     *("loss", "accuracy", "test_loss", "test_accuracy", "training_seconds"),
 )
-
-
-def groups_of(comparison: Comparison) -> list[Group]:
-    """Return a comparison's candidates with their runs; deleted runs are left out."""
-    left_out = comparison.left_out
-    groups = []
-    for number, candidate in enumerate(comparison.request.candidates):
-        trials = [trial for trial in comparison.trials if trial.candidate == number]
-        there = [trial for trial in trials if (comparison.folder / trial.run).is_dir()]
-        groups.append(
-            Group(
-                candidate.label,
-                tuple(comparison.run(trial) for trial in there),
-                candidate.reason or left_out.get(number, ""),
-                tuple(trial.round for trial in there),
-            )
-        )
-    return groups
 
 
 def group_runs(runs: Sequence[Run]) -> list[Group]:
@@ -76,7 +57,7 @@ def make_table(
     """Compare groups of runs.
 
     Args:
-        groups: see `groups_of` and `group_runs`.
+        groups: see `group_runs`, and `queueing.comparison.groups_of`.
         baseline: the number of the group that the others are compared with; None: the first group
             with a speed.
         target_accuracy: an accuracy for which the time to reach it is given.

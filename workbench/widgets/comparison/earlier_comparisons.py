@@ -25,8 +25,7 @@ from workbench.widgets.parts.page_parts import (
 )
 
 if TYPE_CHECKING:
-    from workbench.experiments import Comparison
-    from workbench.experiments.comparing.comparison import UnreadableComparison
+    from workbench.experiments import Comparison, UnreadableComparison
 
 ROWS_AT_FIRST = 10
 NAMES = 3

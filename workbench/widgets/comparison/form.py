@@ -12,7 +12,7 @@ from workbench import catalog
 from workbench.catalog import Choice
 from workbench.config import RunConfig
 from workbench.experiments.comparing.advice import SIMPLEST_FIRST
-from workbench.experiments.comparing.tournament import to_be_compared
+from workbench.experiments.queueing.tournament import to_be_compared
 from workbench.widgets.form.fields import (
     ChoiceField,
     NumberField,

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from .look import Seen
 
-
 SETTLE_SECONDS = 1.0
 """The wait before the records are read, because the page needs the processors to draw curves."""
 

@@ -5,7 +5,8 @@ A resume executes what compare.json asks for: its configs name interpreters and 
 
 from __future__ import annotations
 
-from workbench.experiments.comparing.comparison import ASKED, Comparison
+from workbench.experiments import Comparison
+from workbench.experiments.queueing.request import ASKED
 from workbench.runs import RunError
 from workbench.runs.folder.files import sha256
 from workbench.runs.folder.trust import is_trusted, noted

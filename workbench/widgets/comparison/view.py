@@ -9,9 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.config import ConfigError
-from workbench.experiments import Comparison, candidates, list_comparisons, start_comparison
-from workbench.experiments.comparing.comparison import UnreadableComparison
-from workbench.experiments.comparing.tournament import DROP_BELOW
+from workbench.experiments import (
+    Comparison,
+    UnreadableComparison,
+    candidates,
+    list_comparisons,
+    start_comparison,
+)
+from workbench.experiments.queueing.tournament import DROP_BELOW
 from workbench.widgets.kernel.background import Latest, run_in_background
 from workbench.widgets.kernel.poller import Poller
 from workbench.widgets.parts import markup

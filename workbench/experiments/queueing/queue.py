@@ -1,6 +1,6 @@
 """The process that trains a comparison's candidates, one run at a time.
 
-`python -m workbench.experiments.comparing.queue FOLDER WORKING_DIR` detaches from its parent
+`python -m workbench.experiments.queueing.queue FOLDER WORKING_DIR` detaches from its parent
 process and keeps the folder's lock, which it inherits. If it starts again, it continues with the
 run that it finds.
 """
@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from workbench.devices import Devices
+from workbench.experiments.comparing.measures import measure, measure_whole
 from workbench.plan import PlanError
 from workbench.plan.keras import needs_legacy_keras
 from workbench.runs import Run, RunError, start_run
@@ -23,8 +24,8 @@ from workbench.runs.folder.files import read_json
 from workbench.runs.folder.state import LIVE
 from workbench.runs.processes.forks import loaded_ahead
 
-from .comparison import DEVICES, EVENTS, STOP, Comparison, Trial
-from .measures import measure, measure_whole
+from .comparison import Comparison, Trial
+from .process import DEVICES, EVENTS, STOP
 
 POLL_SECONDS = 0.2
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.experiments.written import write_comparison
 from workbench.experiments import Comparison
-from workbench.experiments.comparing.queue import Queue
+from workbench.experiments.queueing.queue import Queue
 
 FASTEST = (1000.0, 1000.0, 1000.0)
 

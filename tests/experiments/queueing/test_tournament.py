@@ -9,7 +9,7 @@ from workbench.catalog import STRATEGIES
 from workbench.config import RunConfig
 from workbench.devices import Devices
 from workbench.experiments import candidates
-from workbench.experiments.comparing.tournament import contenders, to_be_compared
+from workbench.experiments.queueing.tournament import contenders, to_be_compared
 
 WITHOUT_TPU = [
     *("one_device", "default", "mirrored", "central_storage"),

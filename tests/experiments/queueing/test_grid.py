@@ -4,7 +4,7 @@ import pytest
 
 from tests.machines import LAPTOP, machine
 from workbench.config import ConfigError, RunConfig
-from workbench.experiments.comparing.grid import Candidate, candidates
+from workbench.experiments.queueing.grid import Candidate, candidates
 from workbench.plan import make_plan
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.experiments.written import write_comparison
-from workbench.experiments import Comparison, list_comparisons
-from workbench.experiments.comparing.comparison import Request, UnreadableComparison
+from workbench.experiments import Comparison, UnreadableComparison, list_comparisons
+from workbench.experiments.queueing.request import Request
 from workbench.runs import RunError
 
 RATES = {"OneDevice": (1000.0,), "Mirrored x 2": ()}
@@ -30,7 +30,7 @@ def test_a_request_is_read_as_it_was_written(tmp_path: Path) -> None:
         (lambda values: {**values, "candidates": [{}]}, "KeyError: 'config'"),
         (lambda values: {**values, "repeats": None}, "TypeError"),
         (lambda values: {**values, "candidates": [{"config": {"seed": "x"}}]}, "ConfigError"),
-        (lambda values: list(values), "TypeError"),
+        (list, "TypeError"),
     ],
 )
 def test_a_damaged_request_is_an_error_with_file_and_remedy(

@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.catalog import STRATEGIES
+from workbench.experiments.comparing.advice import SIMPLEST_FIRST
 from workbench.experiments.matrix import usual_steps
-
-from .advice import SIMPLEST_FIRST
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig

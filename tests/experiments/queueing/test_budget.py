@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.experiments.written import write_comparison
-from workbench.experiments.comparing.queue import Queue, seconds_of
+from workbench.experiments.queueing.queue import Queue, seconds_of
 from workbench.runs.folder.files import json_text
 
 

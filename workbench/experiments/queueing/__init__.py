@@ -1,0 +1,1 @@
+"""Comparisons as processes: candidates that a queue trains in turn, and the list of comparisons."""

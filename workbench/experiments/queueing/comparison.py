@@ -1,0 +1,168 @@
+"""A comparison: candidates that are trained in turn, several times each, by the comparison's queue.
+
+Its folder holds the request, the queue's events, and the runs. The queue is a process that outlives
+the process that started it. It is alive while it holds the folder's lock.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from workbench import flock
+from workbench.experiments.comparing.rows import Group
+from workbench.runs import Run, RunError
+from workbench.runs.folder.events import Event, read_events
+from workbench.runs.folder.logs import log_tail
+
+from .process import EVENTS, LOG, STOP, lock_of, spawn
+from .request import Request
+
+State = Literal["running", "stopping", "finished", "stopped", "lost"]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run of a candidate, in one of the rounds."""
+
+    candidate: int
+    round: int
+    run: str
+    """The run's id."""
+
+
+class Comparison:
+    """The current state of a comparison, read from its folder each time."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        """Open a comparison.
+
+        Raises:
+            RunError: this folder holds no comparison, or its request is damaged.
+        """
+        self.folder = Path(folder).absolute()
+        self._request = Request.read(self.folder)
+
+    @property
+    def request(self) -> Request:
+        """What it was asked to do."""
+        return self._request
+
+    @property
+    def state(self) -> State:
+        """Whether the queue goes on; if not, how it ended."""
+        if self.alive:
+            return "stopping" if (self.folder / STOP).exists() else "running"
+        states = [event["state"] for event in self.events if event["event"] == "state"]
+        if states and states[-1] in ("finished", "stopped"):
+            last: State = states[-1]
+            return last
+        return "lost"
+
+    @property
+    def alive(self) -> bool:
+        """Whether its queue is alive."""
+        return flock.held(lock_of(self.folder))
+
+    @property
+    def events(self) -> list[Event]:
+        """The events of the queue: state, begun, ended, left_out."""
+        return read_events(self.folder / EVENTS)
+
+    @property
+    def trials(self) -> list[Trial]:
+        """The started runs, in order."""
+        begun = [event for event in self.events if event["event"] == "begun"]
+        return [Trial(event["candidate"], event["round"], event["run"]) for event in begun]
+
+    @property
+    def left_out(self) -> dict[int, str]:
+        """The reason why a candidate was not run as often as requested, by its number."""
+        events = self.events
+        return {each["candidate"]: each["reason"] for each in events if each["event"] == "left_out"}
+
+    @property
+    def planned(self) -> int:
+        """The number of runs that there will be, as far as it is known now."""
+        out = self.left_out
+        trials, request = self.trials, self.request
+        return sum(
+            sum(trial.candidate == number for trial in trials) if number in out else request.repeats
+            for number, candidate in enumerate(request.candidates)
+            if not candidate.reason
+        )
+
+    @property
+    def ended(self) -> int:
+        """The number of runs that are over."""
+        return sum(event["event"] == "ended" for event in self.events)
+
+    @property
+    def eta_seconds(self) -> float | None:
+        """Seconds left, estimated from the runs so far; None before the first is over."""
+        took = [event["seconds"] for event in self.events if event["event"] == "ended"]
+        return sum(took) / len(took) * (self.planned - len(took)) if took else None
+
+    def run(self, trial: Trial) -> Run:
+        """Return a trial's run.
+
+        Raises:
+            RunError: it was deleted.
+        """
+        return Run(self.run_folder(trial))
+
+    def run_folder(self, trial: Trial) -> Path:
+        """Return the folder of a trial's run, which may have been deleted."""
+        return self.folder / trial.run
+
+    def log(self, lines: int = 50) -> str:
+        """Return the last lines of the queue's log, which show its errors."""
+        return log_tail(self.folder / LOG, lines)
+
+    def stop(self) -> None:
+        """Ask the queue to stop its run, with a checkpoint, and to end. Return immediately."""
+        if self.alive:
+            (self.folder / STOP).touch()
+
+    def resume(self) -> None:
+        """Let the queue go on where it was: first with the stopped run, then with the others.
+
+        Raises:
+            RunError: it is alive or finished, or cannot be started.
+        """
+        if self.state == "finished":
+            raise RunError(
+                f"Only a stopped or lost comparison can be resumed; {self.folder.name} is "
+                "finished. Start a new one."
+            )
+        spawn(self.folder)
+
+    def wait(self, timeout_seconds: float | None = None) -> State:
+        """Wait until the queue has ended or time is up, and return its state."""
+        deadline = None if timeout_seconds is None else time.monotonic() + timeout_seconds
+        while (state := self.state) in ("running", "stopping"):
+            if deadline is not None and time.monotonic() > deadline:
+                break
+            time.sleep(0.1)
+        return state
+
+
+def groups_of(comparison: Comparison) -> list[Group]:
+    """Return a comparison's candidates with their runs; deleted runs are left out."""
+    left_out = comparison.left_out
+    groups = []
+    for number, candidate in enumerate(comparison.request.candidates):
+        trials = [trial for trial in comparison.trials if trial.candidate == number]
+        there = [trial for trial in trials if (comparison.folder / trial.run).is_dir()]
+        groups.append(
+            Group(
+                candidate.label,
+                tuple(comparison.run(trial) for trial in there),
+                candidate.reason or left_out.get(number, ""),
+                tuple(trial.round for trial in there),
+            )
+        )
+    return groups
