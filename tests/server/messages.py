@@ -22,6 +22,7 @@ from workbench.runs.records.live import Window
 from workbench.server.folder import RunsFolder
 from workbench.server.frames import packed
 from workbench.server.runs_channel import RunsChannel
+from workbench.server.series import series_of
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "messages"
 RUN_ID, RUNS, FEED, AT_SECONDS = "20261101-120000-abcd", "/somewhere/runs", "0123abcd", 1001.5
@@ -30,10 +31,11 @@ STEPS, MORE, BROKEN = 100, 20, 110
 
 def all_frames() -> dict[str, bytes]:
     """Return the frames of a run that continues, and of a list with this run, by file name."""
-    with tempfile.TemporaryDirectory() as folder, patch("time.time", lambda: AT_SECONDS):
-        run = write_run(Path(folder), steps=STEPS, name="The <b>same</b> run")
+    with tempfile.TemporaryDirectory() as root, patch("time.time", lambda: AT_SECONDS):
+        run = write_run(Path(root), steps=STEPS, name="The <b>same</b> run")
         names = {str(run.dir.parent.resolve()): RUNS, str(run.dir.parent): RUNS, run.id: RUN_ID}
-        frames = {**_of_a_run(run, names), "rows.json": _rows(run, names)}
+        frames, folder = _of_a_run(run, names), RunsFolder(run.dir.parent.resolve())
+        frames |= {"rows.json": _rows(run, names), "series.bin": series_of(folder, [run.id])}
     return {name: f if isinstance(f, bytes) else f.encode() for name, f in frames.items()}
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+import struct
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tornado.httpclient import HTTPClientError, HTTPResponse
 
@@ -17,6 +19,8 @@ from tests.widgets.folders import write_run
 from workbench.config import RunConfig
 from workbench.runs import Run, start_run
 from workbench.runs.folder.files import json_text, sha256
+from workbench.server import series
+from workbench.server.folder import RunsFolder
 
 Fetch = Callable[..., Awaitable[HTTPResponse]]
 LONG = RunConfig(strategy="one_device", epochs=1, steps_per_epoch=200_000)
@@ -94,11 +98,32 @@ async def test_an_edited_script_is_not_made_into_a_notebook(jp_fetch: Fetch, run
 
 
 async def test_curves_are_returned_over_all_replicas(jp_fetch: Fetch, run: Run) -> None:
-    series = await ask(jp_fetch, "runs", run.id, "series")
-    assert series["step"] == list(range(1, 21))
-    expected = run.steps()
-    assert series["loss"] == pytest.approx(expected["loss"].tolist(), rel=1e-6)
-    assert len(series["examples_per_second"]) == 20
+    frame = (await jp_fetch("workbench", "series", params={"runs": run.id})).body
+    rows = np.frombuffer(frame[-6 * 20 * 8 :], "<f8").reshape(6, 20)
+    assert rows[0].tolist() == list(range(1, 21))
+    assert rows[3] == pytest.approx(run.steps()["loss"], rel=1e-6)
+
+
+async def test_curves_of_several_runs_come_together_each_with_its_trouble(
+    jp_fetch: Fetch, run: Run
+) -> None:
+    asked = f"{run.id},..,{run.id}"
+    frame = (await jp_fetch("workbench", "series", params={"runs": asked})).body
+    (header_bytes,) = struct.unpack("<I", frame[:4])
+    header = json.loads(frame[4 : 4 + header_bytes])
+    assert header["bufferBytes"] == [960, 0, 960]
+    assert [list(head) for head in header["runs"]] == [
+        *(["steps_a_point"], ["trouble"], ["steps_a_point"]),
+    ]
+    assert "the name of a folder" in header["runs"][1]["trouble"]
+
+
+def test_a_frame_has_only_the_runs_that_are_read_in_a_moment(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(series, "MOST_SECONDS", -1.0)
+    frame = series.series_of(RunsFolder(run.dir.parent.resolve()), [run.id, run.id])
+    assert frame.count(b"steps_a_point") == 1
 
 
 async def test_devices_are_measured(jp_fetch: Fetch, runs_dir: Path) -> None:

@@ -142,8 +142,9 @@ async def test_a_link_out_of_a_run_is_not_followed(
     channel._listeners["page"] = frames.append
     channel.turn()
     assert json.loads(frames[-1])["rows"] == [row]
-    for request in ("script", "series"):
-        assert await status_of(jp_fetch("workbench", "runs", run.id, request)) == 404
+    assert await status_of(jp_fetch("workbench", "runs", run.id, "script")) == 404
+    asked = (await jp_fetch("workbench", "series", params={"runs": run.id})).body
+    assert trouble in asked.decode()
     with pytest.raises(RequestError, match=re.escape(trouble)):
         folder.run(run.id)
 

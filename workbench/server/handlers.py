@@ -68,7 +68,10 @@ class Handler(APIHandler):
         return await asyncio.get_running_loop().run_in_executor(self.manager.pool, work)
 
     async def answer(self, work: Callable[[], Any], status: int = 200) -> None:
-        """Answer with the result of `work` as JSON; None gives an empty answer (204)."""
+        """Answer with the result of `work` as JSON; None gives an empty answer (204).
+
+        Bytes are a frame, and are sent as they are.
+        """
         try:
             result = await self.in_thread(work)
         except RequestError as error:
@@ -76,7 +79,10 @@ class Handler(APIHandler):
             result = error.to_json()
         else:
             self.set_status(204 if result is None else status)
-        self.finish(None if result is None else json.dumps(result))
+        if isinstance(result, bytes):
+            self.finish(result, set_content_type="application/octet-stream")
+        else:
+            self.finish(None if result is None else json.dumps(result))
 
 
 class RunsHandler(Handler):
@@ -139,13 +145,18 @@ class ScriptHandler(Handler):
 
 
 class SeriesHandler(Handler):
-    """The handler for a run's curves over all replicas."""
+    """The handler for the curves of runs over all replicas."""
 
     @web.authenticated
     @authorized
-    async def get(self, run_id: str) -> None:
-        """Return the curves."""
-        await self.answer(lambda: series_of(self.runs_folder.run(run_id)))
+    async def get(self) -> None:
+        """Return the frame of the first of the runs that the query names; see `series_of`.
+
+        A browser needs more time for a request than the server needs for a run's curves, so a
+        request can name many runs.
+        """
+        asked = self.get_query_argument("runs", "").split(",")
+        await self.answer(lambda: series_of(self.runs_folder, asked))
 
 
 class DevicesHandler(Handler):
@@ -167,7 +178,7 @@ def handlers_at(base_url: str) -> list[tuple[str, type[web.RequestHandler]]]:
         (run, RunHandler),
         (f"{run}/({named})", ActionHandler),
         (f"{run}/script", ScriptHandler),
-        (f"{run}/series", SeriesHandler),
+        ("series", SeriesHandler),
         ("devices", DevicesHandler),
         ("stream", StreamHandler),
     ]

@@ -1,8 +1,9 @@
-"""The curves of a run as JSON, for charts of several runs."""
+"""The curves of runs as a frame, for charts of several runs."""
 
 from __future__ import annotations
 
-from math import isfinite
+import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,43 +11,45 @@ import numpy as np
 from workbench.runs.records.kept import RunLines
 
 from .actions import refusing
+from .errors import RequestError
+from .frames import packed
 
 if TYPE_CHECKING:
-    from workbench.points import Values
-    from workbench.runs import Run
+    from .folder import RunsFolder
 
-DIGITS = 7
+MOST_SECONDS = 0.2
+"""After this time a frame gets no more runs, so that a page shows the first of many long runs."""
 
 
-def series_of(run: Run) -> dict[str, Any]:
-    """Return columns with one value a point, over all replicas; null if a value is not known.
+def series_of(folder: RunsFolder, asked: Sequence[str]) -> str | bytes:
+    """Return the frame of the curves of the first of these runs, at least of one.
 
-    The columns are step, examples, training_seconds, loss, accuracy and examples_per_second. The
-    key steps_a_point has one number.
-
-    Raises:
-        RequestError: the run cannot be read.
+    Its `runs` have the `trouble` of each run, why it cannot be read, or its `steps_a_point`. Each
+    run has a buffer: float64 [6, points], little-endian, with NaN where a value is not known. The
+    rows are step, examples, training seconds, loss, accuracy and examples per second, over all
+    replicas.
     """
-    with refusing():
-        lines = RunLines(run.dir, run.plan).look()
+    heads: list[dict[str, Any]] = []
+    buffers = []
+    end = time.monotonic() + MOST_SECONDS
+    for run_id in asked:
+        head, buffer = _series(folder, run_id)
+        heads.append(head)
+        buffers.append(buffer)
+        if time.monotonic() > end:
+            break
+    return packed({"runs": heads}, buffers)
+
+
+def _series(folder: RunsFolder, run_id: str) -> tuple[dict[str, Any], bytes]:
+    try:
+        run = folder.run(run_id)
+        with refusing():
+            lines = RunLines(run.dir, run.plan).look()
+    except RequestError as error:
+        return {"trouble": error.message}, b""
     none = np.full(len(lines.step), np.nan)
     measures = (lines.loss, lines.accuracy, lines.rate)
-    loss, accuracy, rate = (_known(each[0] if lines.synchronous else none) for each in measures)
-    return {
-        "step": _known(lines.step),
-        "examples": _known(lines.examples),
-        "training_seconds": _known(lines.training_seconds),
-        "loss": loss,
-        "accuracy": accuracy,
-        "examples_per_second": rate,
-        "steps_a_point": lines.steps_a_point,
-    }
-
-
-def _known(values: Values) -> list[float | None]:
-    """Return plain numbers with the seven digits that a recorded number has."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        digits = DIGITS - 1 - np.floor(np.log10(np.abs(values)))
-    scale = 10.0 ** np.where(np.isfinite(digits), digits.clip(-300, 300), 0.0)
-    rounded = np.round(values * scale) / scale
-    return [value if isfinite(value) else None for value in rounded.tolist()]
+    values = [each[0] if lines.synchronous else none for each in measures]
+    rows = np.vstack([lines.step, lines.examples, lines.training_seconds, *values])
+    return {"steps_a_point": lines.steps_a_point}, rows.astype("<f8").tobytes()

@@ -5,7 +5,8 @@ import { ServerConnection } from '@jupyterlab/services';
 
 import type { Translation } from '../runview/language.js';
 import type { ActionRequest } from '../runview/protocol.js';
-import type { Refusal, Row, RunSeries, Script } from './protocol.js';
+import type { Refusal, Row, Script } from './protocol.js';
+import { seriesIn, type SeriesAnswer } from './series.js';
 
 /** A request that the server refused, with its reason. */
 export class RequestError extends Error {
@@ -42,8 +43,10 @@ export class Requests {
     return this._ask(['runs', run, 'script'], {}, { form });
   }
 
-  series(run: string): Promise<RunSeries> {
-    return this._ask(['runs', run, 'series']);
+  /** Return the curves of the first of these runs, as many as the server reads in a moment. */
+  async series(runs: string[]): Promise<SeriesAnswer[]> {
+    const reply = await this._reply(['series'], {}, { runs: runs.join(',') });
+    return seriesIn(await reply.arrayBuffer());
   }
 
   /** Return the HTTP status of the server half: 404 if it is not enabled, 0 without an answer. */
@@ -62,6 +65,16 @@ export class Requests {
     init: RequestInit = {},
     query: Record<string, string> = {}
   ): Promise<Answer> {
+    const reply = await this._reply(path, init, query);
+    return (reply.status === 204 ? null : await reply.json()) as Answer;
+  }
+
+  /** Return the answer to a request, or throw the reason why the server refused it. */
+  private async _reply(
+    path: string[],
+    init: RequestInit = {},
+    query: Record<string, string> = {}
+  ): Promise<Response> {
     const address = URLExt.join(
       this.settings.baseUrl,
       'workbench',
@@ -76,14 +89,13 @@ export class Requests {
       init,
       this.settings
     );
-    const content: unknown = reply.status === 204 ? null : await reply.json();
     if (!reply.ok) {
-      const refusal = content as Partial<Refusal>;
+      const refusal = (await reply.json()) as Partial<Refusal>;
       const message =
         refusal.message ??
         this.trans.__('The server answered with status %1.', reply.status);
       throw new RequestError({ ...refusal, message });
     }
-    return content as Answer;
+    return reply;
   }
 }

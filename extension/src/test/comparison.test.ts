@@ -11,6 +11,7 @@ import { ENGLISH as trans } from '../runview/language.js';
 import { Pace } from '../runview/pace.js';
 import type { Chart } from '../runview/series.js';
 import type { Results, RunSeries } from '../server/protocol.js';
+import type { SeriesAnswer } from '../server/series.js';
 import { row } from './rows.js';
 
 const PLAIN = { axis: 'step', smoothing: 0, logarithmic: false } as const;
@@ -173,39 +174,57 @@ test('the chart has a summary in words, and exact values at each point', () => {
   assert.equal(drawn('loss', [apart]).account(), 'A: no line');
 });
 
-test('curves are requested six at a time, and their answers are drawn together', async () => {
-  const waiting: (() => void)[] = [];
+/** Requests that wait until `answer` answers all of them, each with at most ten runs. */
+class Waiting {
+  readonly asked: string[][] = [];
+  private _waiting: (() => void)[] = [];
+
+  series = (runs: string[]) => {
+    this.asked.push(runs);
+    return new Promise<SeriesAnswer[]>(answer =>
+      this._waiting.push(() => answer(runs.slice(0, 10).map(answerOf)))
+    );
+  };
+
+  /** Answer all requests; return how many there were. */
+  async answer(): Promise<number> {
+    const waiting = this._waiting.splice(0);
+    waiting.forEach(answer => answer());
+    await new Promise(setImmediate);
+    return waiting.length;
+  }
+}
+
+function answerOf(run: string): SeriesAnswer {
+  return run === 'run 7' ? { trouble: 'No such run.' } : A.series;
+}
+
+test('curves are requested several at a time, and their answers are drawn together', async () => {
   const frames: FrameRequestCallback[] = [];
   const requestAnimationFrame = (draw: FrameRequestCallback) =>
     frames.push(draw);
   Object.assign(globalThis, { window: globalThis, requestAnimationFrame });
-  const series = (run: string) =>
-    new Promise<RunSeries>((answer, refuse) =>
-      waiting.push(() =>
-        run === 'run 7' ? refuse(new Error('No such run.')) : answer(A.series)
-      )
-    );
+  const server = new Waiting();
   let drawings = 0;
   const pace = new Pace(() => drawings++);
-  const curves = new Curves({ series }, () => pace.drawSoon());
+  const curves = new Curves(server, () => pace.drawSoon());
   const runs = Array.from({ length: 100 }, (_, at) => `run ${at}`);
   curves.follow(runs.map(run => row(run)));
-  let most = 0;
-  while (waiting.length > 0) {
-    most = Math.max(most, waiting.length);
-    waiting.splice(0).forEach(answer => answer());
-    await new Promise(setImmediate);
+  assert.equal(await server.answer(), 3);
+  while ((await server.answer()) > 0) {
+    assert.ok(server.asked.every(asked => asked.length <= 16));
   }
-  assert.equal(most, 6);
+  assert.deepEqual([...new Set(server.asked.flat())].sort(), runs.sort());
   assert.equal(frames.length, 1);
   frames.forEach(draw => draw(0));
   assert.equal(drawings, 1);
   assert.equal(curves.troubleOf('run 7'), 'No such run.');
   const known = runs.filter(run => curves.seriesOf(run) === A.series);
   assert.equal(known.length, 99);
+  const before = server.asked.length;
   curves.follow(runs.map(run => row(run, { step: 1 })));
-  assert.equal(waiting.length, 0);
+  assert.equal(server.asked.length, before);
   curves.follow([row('run 0'), row('late')]);
-  assert.equal(waiting.length, 1);
+  assert.equal(server.asked.length, before + 1);
   curves.destroy();
 });

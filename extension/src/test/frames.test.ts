@@ -10,6 +10,7 @@ import { RunState } from '../runview/state.js';
 import { unpacked, type Frame } from '../server/frames.js';
 import type { RunsUpdate, RunUpdate } from '../server/protocol.js';
 import { RunRows } from '../server/runs.js';
+import { seriesIn } from '../server/series.js';
 
 const FOLDER = new URL('../../../tests/fixtures/messages/', import.meta.url);
 const RUN = '20261101-120000-abcd';
@@ -26,6 +27,20 @@ function take(state: RunState, name: string): boolean {
   assert.equal(content.run, RUN);
   return state.take(content.message as RunMessage, buffers);
 }
+
+test('the curves of compared runs have a column each, with null for an unknown value', () => {
+  const bytes = readFileSync(new URL('series.bin', FOLDER));
+  const [series, ...others] = seriesIn(Uint8Array.from(bytes).buffer);
+  assert.ok(series !== undefined && 'step' in series);
+  assert.equal(series.steps_a_point, 1);
+  assert.deepEqual([series.step[0], series.step.at(-1)], [1, 120]);
+  assert.equal(series.examples.at(-1), 120 * 128);
+  assert.ok(Math.abs(series.loss[0]! - 1.5) < 1e-6);
+  assert.equal(series.accuracy[0], 0.5);
+  assert.equal(series.loss.indexOf(null), 109);
+  assert.equal(series.examples_per_second.length, 120);
+  assert.deepEqual(others, []);
+});
 
 test('a whole message has the account and the lines of a run', () => {
   const state = new RunState();

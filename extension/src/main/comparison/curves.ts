@@ -1,15 +1,18 @@
-/** The curves of the compared runs, requested again as they grow, a few at a time and not often. */
+/** The curves of the compared runs, requested again as they grow, several at a time, not often. */
 
 import type { Row, RunSeries } from '../../server/protocol.js';
 import type { Requests } from '../../server/requests.js';
+import type { SeriesAnswer } from '../../server/series.js';
 
 const REST_MS = 3000;
 /** The rest after an answer, in multiples of its duration: long runs take long to read. */
 const REST_TIMES = 10;
 /** While there are answers to come, the curves are drawn no more often: each time all lines are. */
 const DRAW_EVERY_MS = 1000;
-/** As many requests as a browser sends to a server at once. */
-const AT_ONCE = 6;
+/** As many requests as there are threads that read long runs for one page. */
+const REQUESTS_AT_ONCE = 3;
+/** A browser needs more time for a request than the server needs for a kept curve. */
+const RUNS_A_REQUEST = 16;
 
 /** The last request for a run, and its answer. */
 interface Known {
@@ -68,9 +71,9 @@ export class Curves {
     this._asking = true;
     const began = (this._drawnAt = performance.now());
     while (due.length > 0 && !this._over) {
-      const next = due.values();
+      const left = [...due];
       await Promise.all(
-        Array.from({ length: AT_ONCE }, () => this._askEach(next))
+        Array.from({ length: REQUESTS_AT_ONCE }, () => this._askEach(left))
       );
       this._draw();
       due = this._unknown(); // a server lists many runs in parts
@@ -95,27 +98,40 @@ export class Curves {
     this._timer = 0;
   }
 
-  /** Request the rest of these runs, one after another. */
-  private async _askEach(rows: IterableIterator<Row>): Promise<void> {
-    for (const row of rows) {
-      if (!this._over) {
-        await this._ask(row);
-      }
+  /** Request these runs, several at a time; the server may answer only the first of them. */
+  private async _askEach(left: Row[]): Promise<void> {
+    while (left.length > 0 && !this._over) {
+      const asked = left.splice(0, RUNS_A_REQUEST);
+      const answered = await this._ask(asked);
+      left.unshift(...asked.slice(answered));
     }
   }
 
-  private async _ask(row: Row): Promise<void> {
-    const stamp = stampOf(row);
-    try {
-      const series = await this._requests.series(row.id);
-      this._known.set(row.id, { stamp, series, trouble: '' });
-    } catch (reason) {
-      const trouble = reason instanceof Error ? reason.message : String(reason);
-      const { series = null } = this._known.get(row.id) ?? {};
-      this._known.set(row.id, { stamp, series, trouble });
-    }
+  /** Request these runs, and return how many were answered. */
+  private async _ask(rows: Row[]): Promise<number> {
+    const stamps = rows.map(stampOf);
+    const answers = await this._answersOf(rows.map(({ id }) => id));
+    answers.forEach((answer, at) => {
+      const { id } = rows[at]!;
+      const failed = 'trouble' in answer;
+      this._known.set(id, {
+        stamp: stamps[at]!,
+        series: failed ? this.seriesOf(id) : answer,
+        trouble: failed ? answer.trouble : ''
+      });
+    });
     if (performance.now() - this._drawnAt >= DRAW_EVERY_MS) {
       this._draw();
+    }
+    return answers.length;
+  }
+
+  private async _answersOf(runs: string[]): Promise<SeriesAnswer[]> {
+    try {
+      return await this._requests.series(runs);
+    } catch (reason) {
+      const trouble = reason instanceof Error ? reason.message : String(reason);
+      return runs.map(() => ({ trouble }));
     }
   }
 
