@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { bestOf, columnsOf, namesOf } from '../main/comparison/columns.js';
 import { Curves } from '../main/comparison/curves.js';
 import { drawingOf, type Curve } from '../main/comparison/drawing.js';
+import { joined, type Placed } from '../main/comparison/joining.js';
 import { afterClick, falls, inOrder } from '../main/comparison/order.js';
 import { ENGLISH as trans } from '../runview/language.js';
 import { Pace } from '../runview/pace.js';
@@ -134,6 +135,44 @@ test('lines of different steps lie on one axis, and gaps stay gaps', () => {
   assert.deepEqual(
     lines.map(({ name }) => name),
     ['A', 'B']
+  );
+});
+
+test('many lines without a common x value keep their ends and peaks on a short axis', () => {
+  const lines = Array.from({ length: 20 }, (_, run): Placed => {
+    const across = Array.from({ length: 2000 }, (_, at) => at * (1 + run / 99));
+    const values = across.map((_, at): number | null =>
+      at % 500 === 77 ? run + 1 : 0
+    );
+    return [across, run === 3 ? values.fill(null, 100, 300) : values];
+  });
+  const [axis, ...rows] = joined(lines);
+  assert.ok(axis.length <= 8000);
+  assert.deepEqual(
+    [...axis],
+    [...axis].sort((a, b) => a - b)
+  );
+  assert.deepEqual([axis[0], axis.at(-1)], [0, lines[19]![0].at(-1)]);
+  rows.forEach((row, run) => {
+    const [across, values] = lines[run]!;
+    const peaks = [...row.keys()].filter(at => row[at] === run + 1);
+    assert.equal(peaks.length, 4);
+    peaks.forEach((at, peak) =>
+      assert.ok(Math.abs(axis[at]! - across[77 + 500 * peak]!) < 1)
+    );
+    assert.equal([...row].includes(null), values.includes(null));
+  });
+});
+
+test('many lines with the same steps, some of them shorter, keep every point', () => {
+  const lines = Array.from({ length: 20 }, (_, run): Placed => {
+    const across = Array.from({ length: 2000 - run }, (_, at) => 64 * at);
+    return [across, across.map((_, at) => Math.sin(at))];
+  });
+  const [axis, ...rows] = joined(lines);
+  assert.deepEqual(axis, lines[0]![0]);
+  rows.forEach((row, run) =>
+    assert.deepEqual(row.slice(0, 2000 - run), lines[run]![1])
   );
 });
 

@@ -1,7 +1,5 @@
 /** The chart of several runs and its texts: a line for each run, over all its replicas. Pure. */
 
-import uPlot from 'uplot';
-
 import {
   indexAt,
   lineAt,
@@ -15,6 +13,7 @@ import type { Axis, Chart, Values } from '../../runview/series.js';
 import { smooth, weightOf } from '../../runview/smoothing.js';
 import { duration, ending, VALUES } from '../../runview/words.js';
 import type { RunSeries } from '../../server/protocol.js';
+import { joined, type Placed } from './joining.js';
 
 const FEW = 40;
 const WIDTH = 2;
@@ -58,12 +57,11 @@ export function drawingOf(shown: Shown): Drawing {
   const treatment = treatmentOf(chart, shown.treatment);
   const { axis, smoothing, logarithmic } = treatment;
   const tracks = curves.map(curve => trackOf(curve, chart, axis));
-  const tables = tracks.map((track): uPlot.AlignedData => {
-    const { across, values, stepsAPoint } = track;
+  const lines = tracks.map(({ across, values, stepsAPoint }): Placed => {
     const drawn = smooth(values, weightOf(smoothing, stepsAPoint));
     return [across, logarithmic ? drawn.map(positive) : drawn];
   });
-  const data = tables.length > 0 ? uPlot.join(tables) : ([[]] as [number[]]);
+  const data = joined(lines);
   return {
     title: titleOf(chart, trans),
     remark: remarkOf(treatment, trans),
