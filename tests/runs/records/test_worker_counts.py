@@ -10,7 +10,12 @@ from workbench.runs import Block
 from workbench.runs.records.arrays import Shape, missing_ranges, read_tasks, steady_rate
 from workbench.runs.records.curves import Curves
 from workbench.runs.records.frames import epoch_frame, replica_frame, step_frame
-from workbench.runs.records.worker_counts import worker_counts_of, workers_at
+from workbench.runs.records.worker_counts import (
+    WorkerCounts,
+    steps_with,
+    worker_counts_of,
+    workers_at,
+)
 
 COUNTS = ((0, 2), (6, 1), (8, 3))
 SHAPE = Shape(replicas=2, steps_per_epoch=10, worker_counts=COUNTS)
@@ -36,6 +41,21 @@ def test_worker_counts_come_from_the_start_events_of_the_leader() -> None:
 
 def test_a_step_has_the_workers_that_did_it_last() -> None:
     assert workers_at(COUNTS, np.array([0, 5, 6, 7, 8, 11])).tolist() == [2, 2, 1, 1, 3, 3]
+
+
+@pytest.mark.parametrize("counts", [(), COUNTS, ((3, 1),), ((0, 1), (8, 3), (2, 2), (90, 1))])
+@pytest.mark.parametrize("worker", [0, 1, 2])
+def test_the_steps_of_a_worker_are_counted_without_a_value_for_each_step(
+    counts: WorkerCounts, worker: int
+) -> None:
+    edges = np.array([0, 5, 10, 15])
+    each = workers_at(counts, np.arange(15)).reshape(3, 5)
+    assert steps_with(worker, counts, edges).tolist() == (worker < each).sum(axis=1).tolist()
+
+
+def test_a_long_epoch_needs_no_memory_for_its_steps() -> None:
+    edges = np.array([0, 10**15])
+    assert steps_with(0, ((0, 1),), edges).tolist() == [10**15]
 
 
 def test_steps_that_fewer_workers_repeated_are_left_out_for_the_others(run_dir: Path) -> None:

@@ -12,7 +12,7 @@ from workbench.runs.folder.events import Event
 
 from .arrays import TaskRecords, shared_steps
 from .segments import Doubles
-from .worker_counts import workers_at
+from .worker_counts import steps_with
 
 Columns = dict[str, npt.NDArray[Any]]
 
@@ -97,13 +97,13 @@ def _epoch_seconds(tasks: Sequence[TaskRecords], count: int) -> Doubles:
         return slowest
     shape = tasks[0].shape
     in_epoch = shape.steps_per_epoch
-    workers = workers_at(shape.worker_counts, np.arange(count * in_epoch)).reshape(count, in_epoch)
+    edges = np.arange(count + 1, dtype=np.int64) * in_epoch
     for task in tasks:
         epoch = (task.calls[:, 0] // in_epoch).astype(np.int64)
         inside = epoch < count
         seconds = np.bincount(epoch[inside], task.calls[inside, 3], minlength=count)
         steps = np.bincount(epoch[inside], task.calls[inside, 1], minlength=count)
-        whole = steps == (workers > task.worker).sum(axis=1)
+        whole = steps == steps_with(task.worker, shape.worker_counts, edges)
         slowest = np.maximum(slowest, np.where(whole, seconds, np.nan))
     return slowest
 
