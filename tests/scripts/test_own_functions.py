@@ -14,7 +14,7 @@ from workbench.codegen.script import HELPERS, MARKER, READER
 from workbench.config import RunConfig
 from workbench.plan import make_plan
 from workbench.plan.own_data import DataFacts
-from workbench.runs.folder.functions import keep_function
+from workbench.runs.functions import keep_function
 from workbench.scripts import Opened, read_script
 
 MODEL = '''\

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.runs.folder.files import runs_root
-from workbench.runs.folder.functions import keep_function
+from workbench.runs.functions import keep_function
 
 from .capture import capture
 from .home import home_of

@@ -16,7 +16,7 @@ from workbench.plan import PlanError, make_plan
 from workbench.plan.checks import LONGEST_NAME
 from workbench.runs import start_edited
 from workbench.runs.folder.files import expanded, runs_root
-from workbench.runs.folder.functions import keep_function
+from workbench.runs.functions import keep_function
 from workbench.runs.programs.own_data import look
 from workbench.scripts import NOT_IN_SCRIPTS, Opened, ScriptError, read_script, sentences, unified
 

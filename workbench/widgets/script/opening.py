@@ -13,7 +13,7 @@ from workbench.config import ConfigError, RunConfig
 from workbench.plan.checks import LONGEST_NAME
 from workbench.runs import RunError, start_edited
 from workbench.runs.folder.files import expanded, runs_root
-from workbench.runs.folder.functions import keep_function
+from workbench.runs.functions import keep_function
 from workbench.scripts import NOT_IN_SCRIPTS, Merged, Opened, read_script, sentences
 from workbench.widgets.form.fields import check_box, name_box
 from workbench.widgets.kernel.background import run_in_background

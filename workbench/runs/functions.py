@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from .files import unwritable, write_text
+from .folder.files import unwritable, write_text
 
 FOLDER = "functions"
 
