@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.runs.records.written_run import WrittenRun
 from tests.widgets.folders import CONFIG, write_run
 from workbench import RunConfig
 from workbench.cli.watching import table
@@ -82,6 +83,23 @@ def test_the_seconds_of_all_attempts_are_added_without_the_queue(tmp_path: Path)
         (run.dir / "events.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
         (run.dir / "worker-0" / "events.jsonl").write_text("")
         assert run.outline.seconds == seconds
+
+
+@pytest.mark.parametrize("ahead", [600.0, -600.0, 0.0])
+def test_steps_and_seconds_are_right_if_the_clock_of_a_host_is_not(
+    tmp_path: Path, ahead: float
+) -> None:
+    run = write_run(tmp_path, steps=0)
+    for folder in (run.dir, run.dir / "worker-0"):
+        (folder / "events.jsonl").write_text("")
+    written = WrittenRun(run)
+    written.state("starting", at=1)
+    written.silence("clock_differs", at=2, ahead_seconds=ahead)
+    written.ahead_seconds = ahead
+    written.event("start", at=6, step=0)
+    written.event("epoch", at=12, epoch=1, step=39)
+    assert run.outline.steps == 39
+    assert run.outline.seconds == pytest.approx(11.0)
 
 
 def append_event(run: Run, task: str, **event: object) -> None:

@@ -79,7 +79,7 @@ def write_steps(task: Path, segment: int, first_step: int, rows: np.ndarray) -> 
     """Append a segment of records, recorded in one call that took a second."""
     stem = task / f"{segment:04d}-{first_step:012d}"
     with stem.with_suffix(".calls").open("ab") as file:
-        file.write(np.array([first_step, len(rows), 1000.0, 1.0]).astype("<f8").tobytes())
+        file.write(np.array([first_step, len(rows), time.time(), 1.0]).astype("<f8").tobytes())
     with stem.with_suffix(".steps").open("ab") as file:
         file.write(rows.astype("<f4").tobytes())
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.plan import who_trains
-from workbench.runs.folder.events import Event, read_events
+from workbench.runs.folder.clocks import task_events
+from workbench.runs.folder.events import Event
 from workbench.runs.folder.plan import require_fields
 from workbench.runs.folder.state import LIVE, Status, since_start, status, supervisor_events
 from workbench.runs.folder.tasks import read_numbers, tasks_of
@@ -52,7 +53,7 @@ def read_outline(run_dir: Path) -> Outline:
     tasks, replicas = tasks_of(plan), plan["num_replicas_in_sync"]
     local = shape_of(plan).replicas
     events = supervisor_events(run_dir)
-    leader_events = read_events(run_dir / tasks[0] / "events.jsonl")
+    leader_events = task_events(run_dir, tasks[0], events)
     results = last_results(run_dir, leader_events)
     state = status(run_dir, events)
     return Outline(

@@ -12,6 +12,7 @@ from workbench.runs.copying.copies import COPY_EVENTS, Copies, copies_log, read_
 from workbench.runs.folder.archive import is_copy
 from workbench.runs.folder.card import read_card
 from workbench.runs.folder.checkpoints import resume_step
+from workbench.runs.folder.clocks import task_events
 from workbench.runs.folder.events import Event, read_events
 from workbench.runs.folder.failure import Failure, read_failure
 from workbench.runs.folder.files import (
@@ -34,6 +35,7 @@ from workbench.runs.folder.state import (
     is_alive,
     run_lock,
     status,
+    supervisor_events,
     take_lock,
 )
 from workbench.runs.folder.tasks import leader_of, restarts_alone, tasks_of
@@ -350,13 +352,15 @@ class Run:
     def events(self) -> list[Event]:
         """Return all events in order of time; `task` is the writer: task, supervisor, archive.
 
-        They are as in the files: a step of an event is the number of steps done before it.
+        They are as in the files: a step of an event is the number of steps done before it. Only the
+        times of a task whose host's clock differs are moved: see `task_events`.
         """
-        files = {"supervisor": self.dir / "events.jsonl", "archive": self.dir / COPY_EVENTS}
-        files |= {path.parent.name: path for path in self.dir.glob("*-*/events.jsonl")}
-        events = []
-        for writer, path in files.items():
-            events += [{"task": writer, **event} for event in read_events(path)]
+        supervised = supervisor_events(self.dir)
+        written = {"supervisor": supervised, "archive": read_events(self.dir / COPY_EVENTS)}
+        for path in self.dir.glob("*-*/events.jsonl"):
+            task = path.parent.name
+            written[task] = task_events(self.dir, task, supervised)
+        events = [{"task": writer, **event} for writer, own in written.items() for event in own]
         return sorted(events, key=lambda event: float(event.get("time", 0.0)))
 
     def log(self, lines: int = 50) -> str:

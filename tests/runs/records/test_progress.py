@@ -121,7 +121,7 @@ def test_hosts_whose_clock_differs_are_noted_with_the_difference_and_its_effect(
         written.state(state, at=3)
         note = written.run.progress.note
         assert "worker-0 is 3,600.0 s ahead, that of worker-1 is 4.5 s behind" in note
-        assert "Times of tasks beside each other are wrong by this much" in note
+        assert "Times in their logs are wrong by this much" in note
         assert "Synchronize" in note
     written.state("starting", at=4)
     assert written.run.progress.note == ""

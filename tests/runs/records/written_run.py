@@ -15,11 +15,15 @@ NOW = 1_700_000_000.0
 
 
 class WrittenRun:
-    """A run whose files a test writes; `alive` holds its lock like a process."""
+    """A run whose files a test writes; `alive` holds its lock like a process.
+
+    The clock of the task's host is `ahead_seconds` ahead of the supervisor's and of the disk's.
+    """
 
     def __init__(self, run: Run, task: str = "worker-0", replicas: int = 2) -> None:
         self.run = run
         self.task = TaskWriter(run.dir / task, replicas)
+        self.ahead_seconds = 0.0
         self.lock = -1
 
     def alive(self) -> None:
@@ -31,7 +35,7 @@ class WrittenRun:
         self.lock = -1
 
     def event(self, name: str, at: float = 0.0, **values: Any) -> None:
-        self._append(self.task.dir / "events.jsonl", name, at, values)
+        self._append(self.task.dir / "events.jsonl", name, at + self.ahead_seconds, values)
 
     def state(self, name: str, at: float = 0.0, **values: Any) -> None:
         self._append(self.run.dir / "events.jsonl", "state", at, {"state": name, **values})
@@ -43,7 +47,8 @@ class WrittenRun:
         self, number: int, opened_at: int, first: int, count: int, at: float, seconds: float = 0.5
     ) -> None:
         self.task.add_steps(number, opened_at, self.task.rows(first, count))
-        self.task.add_calls(number, opened_at, [first, count, NOW + at, seconds])
+        start = NOW + at + self.ahead_seconds
+        self.task.add_calls(number, opened_at, [first, count, start, seconds])
         for path in self.task.dir.glob(f"{number:04d}-*"):
             os.utime(path, (NOW + at, NOW + at))
 

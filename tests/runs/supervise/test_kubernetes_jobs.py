@@ -89,6 +89,8 @@ def test_a_host_whose_clock_is_behind_is_named_also_if_it_is_the_only_one(
     (ahead,) = clocks_ahead_seconds(supervisor_events(run.dir)).values()
     assert -3700.0 < ahead < -3500.0
     assert "that of worker-0 is 3," in run.progress.note
+    first, *_, last = run.events()
+    assert (first["task"], last["task"]) == ("supervisor", "supervisor")
 
 
 def test_a_restarted_pod_restarts_the_others(runs: Runs, pods: Pods) -> None:

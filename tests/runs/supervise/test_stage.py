@@ -143,7 +143,7 @@ def test_a_resumed_run_restores_the_checkpoint_after_the_model(make: Make) -> No
 
 def test_events_of_an_earlier_attempt_do_not_count(make: Make) -> None:
     (one,) = make("worker-0")
-    one.event("traced", at=0, seconds=1.0)
+    one.event("traced", at=-1, seconds=1.0)
     assert sentence_of(one) == "Importing TensorFlow"
 
 

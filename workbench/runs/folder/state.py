@@ -12,6 +12,7 @@ from workbench import flock
 
 from . import locks
 from .archive import MARK, is_copy
+from .clocks import DIFFERS, attempt_begins, task_events
 from .events import Event, read_events
 from .files import CARD, RunError, read_json
 from .tasks import leader_of
@@ -119,14 +120,17 @@ def status(run_dir: Path, events: Sequence[Event] | None = None) -> Status:
 
 def attempt_events(run_dir: Path) -> list[Event]:
     """Return the leading task's events since its last start by a supervisor."""
-    task_events = read_events(run_dir / leader_of(run_dir) / "events.jsonl")
-    return since_start(task_events, supervisor_events(run_dir))
+    events = supervisor_events(run_dir)
+    return since_start(task_events(run_dir, leader_of(run_dir), events), events)
 
 
 def since_start(task_events: Sequence[Event], events: Sequence[Event]) -> list[Event]:
-    """Return a task's events since the last start that its supervisor's events record."""
-    starts = [event["time"] for event in events if event.get("state") == "starting"]
-    since = starts[-1] if starts else 0.0
+    """Return a task's events of the last attempt that its supervisor's events start.
+
+    The times of all these events are on the supervisor's clock: see `clocks.task_events`.
+    """
+    begins = attempt_begins(events)
+    since = events[begins[-1]]["time"] if begins else 0.0
     return [event for event in task_events if event.get("time", 0.0) >= since]
 
 
@@ -159,13 +163,13 @@ def clocks_ahead_seconds(events: Sequence[Event]) -> dict[str, float]:
     return {
         str(event.get("task")): float(event.get("ahead_seconds") or 0.0)
         for event in _newest_attempt(events)
-        if event["event"] == "clock_differs"
+        if event["event"] == DIFFERS
     }
 
 
 def _newest_attempt(events: Sequence[Event]) -> Sequence[Event]:
-    starts = [at for at, event in enumerate(events) if event.get("state") == "starting"]
-    return events[starts[-1] :] if starts else events
+    begins = attempt_begins(events)
+    return events[begins[-1] :] if begins else events
 
 
 def last_silence(events: Sequence[Event]) -> Event | None:

@@ -18,6 +18,7 @@ LEAST = {"num_replicas_in_sync": 1, "steps_per_epoch": 1, "epochs": 0, "total_st
 NAME = re.compile(r"[a-z_]+-\d+", re.ASCII)
 """The form of a task's name, which is also the name of its folder."""
 HOST = "localhost"
+CHIEF = "chief-0"
 EVALUATOR = "evaluator-0"
 SHARE_PORTS = {"TF_GRPC_REUSE_PORT": "1"}
 """Lets TensorFlow's server listen at a port bound with SO_REUSEPORT (grpc_server_lib.cc)."""

@@ -11,7 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .segments import MOST_STEPS, Doubles, Floats, Ints, Segment, kept_rows, known, list_segments
+from workbench.runs.folder.clocks import TaskClock
+from workbench.runs.folder.state import supervisor_events
+from workbench.runs.folder.tasks import CHIEF
+
+from .segments import MOST_STEPS, Doubles, Floats, Ints, Segment, calls_of, kept_rows, list_segments
 from .worker_counts import WorkerCounts, workers_at
 
 
@@ -36,19 +40,28 @@ class TaskRecords:
         steps: int64 [N], 0-based numbers of the recorded steps; numbers not recorded are absent.
         values: [N, replicas, 3]: loss sum, correct, examples; float32, or float64 if the run
             computed in float64.
-        calls: float64 [M, 4]: first step, steps, start in unix seconds, seconds.
+        calls: float64 [M, 4]: first step, steps, start in unix seconds, seconds. The start is on
+            the supervisor's clock.
         opening: bool [M], whether a call is the first of its segment.
     """
 
     def __init__(
-        self, task_dir: Path, worker: int, shape: Shape, epoch_ends: Sequence[int] = ()
+        self,
+        task_dir: Path,
+        worker: int,
+        shape: Shape,
+        clock: TaskClock,
+        epoch_ends: Sequence[int] = (),
     ) -> None:
+        """`clock` is that of the task that timed the calls."""
         self.worker = worker
         self.shape = shape
         self._epoch_ends = np.array(epoch_ends, np.int64)
+        kept = kept_rows(list_segments(task_dir, shape.total_steps), shape.replicas)
+        timed = calls_of([segment for segment, _ in kept], clock)
         read = [
-            _Piece(*kept, shape.replicas)
-            for kept in kept_rows(list_segments(task_dir, shape.total_steps), shape.replicas)
+            _Piece(segment, rows, calls, shape.replicas)
+            for (segment, rows), calls in zip(kept, timed, strict=True)
         ]
         self.steps: Ints = joined([piece.steps for piece in read], np.empty(0, np.int64))
         empty = np.empty((0, shape.replicas, 3), np.float32)
@@ -118,11 +131,10 @@ class TaskRecords:
 class _Piece:
     """The rows of a segment that no later segment replaces."""
 
-    def __init__(self, segment: Segment, rows: int, replicas: int) -> None:
+    def __init__(self, segment: Segment, rows: int, calls: Doubles, replicas: int) -> None:
         self.values = segment.values(replicas, count=rows)
         end = segment.first_step + len(self.values)
         self.steps = np.arange(segment.first_step, end, dtype=np.int64)
-        calls = known(segment.calls())
         self.calls = calls[calls[:, 0] < end]
 
 
@@ -136,8 +148,17 @@ def read_tasks(
     """
     folders = [path for path in run_dir.glob("worker-*") if path.name[7:].isdigit()]
     numbered = sorted((int(path.name[7:]), path) for path in folders)
-    ends = epoch_ends or {}
-    return [TaskRecords(path, number, shape, ends.get(path.name, ())) for number, path in numbered]
+    ends, events = epoch_ends or {}, supervisor_events(run_dir)
+    return [
+        TaskRecords(
+            path,
+            number,
+            shape,
+            TaskClock(path.name if shape.synchronous else CHIEF, events),
+            ends.get(path.name, ()),
+        )
+        for number, path in numbered
+    ]
 
 
 def steady_rate(tasks: Sequence[TaskRecords]) -> float | None:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from workbench.runs.folder.events import Event, read_events
+from workbench.runs.folder.clocks import task_events
+from workbench.runs.folder.events import Event
 from workbench.runs.folder.tasks import leader_of
 
 from .segments import Doubles
@@ -128,24 +129,28 @@ def _stage_in(event: Event) -> str:
     return "rehearsal" if event.get("rehearsal") else STAGE_IN_STATE[event["state"]]
 
 
-def read_attempts(run_dir: Path, calls: Sequence[Doubles]) -> list[Attempt]:
+def read_attempts(
+    run_dir: Path, events: Sequence[Event], calls: Sequence[Doubles]
+) -> list[Attempt]:
     """Return a run's attempts in order.
 
-    `calls` holds the calls of each segment of its first worker.
+    `events` are the supervisor's events. `calls` holds the calls of each segment of the run's first
+    worker, with their starts on the supervisor's clock.
 
     Raises:
         RunError: the events cannot be read.
     """
     attempts: list[Attempt] = []
     begun: list[tuple[float, Attempt]] = []
-    for event in read_events(run_dir / "events.jsonl"):
+    for event in events:
         if not attempts or (event.get("state") == "queued" and "behind" not in event):
             attempts.append(Attempt())
         attempts[-1].supervisor_events.append(event)
         if event.get("state") == "starting":
-            begun.append((float(event["time"]), attempts[-1]))
+            # The tasks of a job can begin before their supervisor sees it.
+            begun.append((float(attempts[-1].supervisor_events[0]["time"]), attempts[-1]))
     opened: list[tuple[float, Attempt]] = []
-    for event in read_events(run_dir / leader_of(run_dir) / "events.jsonl") if begun else []:
+    for event in task_events(run_dir, leader_of(run_dir), events) if begun else []:
         if event["event"] == "start":
             opened.append((float(event["time"]), _at(begun, float(event["time"]))))
         if opened:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.runs.folder.clocks import task_events
 from workbench.runs.folder.events import Event, note_epoch, read_events
 from workbench.runs.folder.files import FIRST_STEP
 from workbench.runs.folder.state import since_start, supervisor_events
@@ -106,10 +107,14 @@ class History:
 
     @cached_property
     def _leader_events(self) -> list[Event]:
-        return read_events(self.dir / tasks_of(self._plan)[0] / "events.jsonl")
+        return task_events(self.dir, tasks_of(self._plan)[0], self._supervisor_events)
+
+    @cached_property
+    def _supervisor_events(self) -> list[Event]:
+        return supervisor_events(self.dir)
 
     def _steps_done(self) -> int:
-        attempt = since_start(self._leader_events, supervisor_events(self.dir))
+        attempt = since_start(self._leader_events, self._supervisor_events)
         return steps_done(self.dir, self._plan, attempt)
 
     def _records(self) -> list[TaskRecords]:

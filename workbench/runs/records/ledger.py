@@ -10,13 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.runs.folder.state import is_alive
-from workbench.runs.folder.tasks import read_numbers, workers_of
+from workbench.runs.folder.clocks import TaskClock
+from workbench.runs.folder.state import is_alive, supervisor_events
+from workbench.runs.folder.tasks import read_numbers, tasks_of, workers_of
 from workbench.runs.processes.forks import BEGUN
 
 from .attempts import Attempt, Span, read_attempts
 from .progress import shape_of
-from .segments import Doubles, kept_rows, known, list_segments
+from .segments import Doubles, calls_of, kept_rows, list_segments
 
 
 @dataclass(frozen=True)
@@ -61,11 +62,13 @@ def read_ledger(run_dir: Path, now: float | None = None) -> Ledger:
         RunError: its folder is missing or cannot be read.
     """
     alive = is_alive(run_dir)  # before its files: a dead run has written everything
-    plan = read_numbers(run_dir)
+    plan, events = read_numbers(run_dir), supervisor_events(run_dir)
     shape = shape_of(plan)
     segments = list_segments(run_dir / workers_of(plan)[0], shape.total_steps)
-    calls = {segment.number: known(segment.calls()) for segment in segments}
-    attempts = read_attempts(run_dir, list(calls.values()))
+    # The leading task times the calls: it is that worker itself, or its chief.
+    timed = calls_of(segments, TaskClock(tasks_of(plan)[0], events))
+    calls = {segment.number: rows for segment, rows in zip(segments, timed, strict=True)}
+    attempts = read_attempts(run_dir, events, timed)
     if not attempts:
         return Ledger((), ())
     if alive and not attempts[-1].over:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.runs.copying.copies import read_copies
+from workbench.runs.folder.clocks import own_time, task_events
 from workbench.runs.folder.events import Event, read_events
 from workbench.runs.folder.files import CARD, REHEARSAL_FOLDER
 from workbench.runs.folder.state import (
@@ -105,7 +106,7 @@ def read_progress(run_dir: Path) -> Progress:
     plan, events = read_numbers(run_dir), supervisor_events(run_dir)
     shape, leader = shape_of(plan), tasks_of(plan)[0]
     state = status(run_dir, events)
-    leader_events = since_start(read_events(run_dir / leader / "events.jsonl"), events)
+    leader_events = since_start(task_events(run_dir, leader, events), events)
     step, fresh = _steps_done(run_dir, plan, shape, leader_events)
     epochs, total = int(plan["epochs"]), int(plan["total_steps"])
     phase = _phase(state, leader_events, total, fresh=fresh)
@@ -215,22 +216,28 @@ def _steps_done(
     reported = max([0, *(_step_after(event) for event in events)])
     start = next((event for event in reversed(events) if event["event"] == "start"), None)
     done = [recorded_steps(run_dir / task, shape) for task in workers_of(plan)]
-    newest = max(changed for _, changed in done)
-    if not newest or (start is not None and newest < start["time"]):
+    led = done[:1] if shape.synchronous else done  # the leader's own, or those that it writes
+    newest = max(called for _, called in led)
+    if not newest or (start is not None and newest < own_time(start)):
         return reported, False
     steps = [step for step, _ in done]
     return max(reported, max(steps) if shape.synchronous else sum(steps)), start is not None
 
 
 def recorded_steps(task_dir: Path, shape: Shape) -> tuple[int, float]:
-    """Return one past the last step that a worker recorded, and the time of its last record.
+    """Return one past the last step that a worker recorded, and the start of its last call.
 
-    Both are 0 if the worker has no segment. The time is 0 if its newest segment has no rows.
+    Both are 0 if the worker has no segment. The start is 0 if its newest segment has no rows. It is
+    a time on the clock of the task that writes the records: the worker, or the chief that leads it.
+    If the calls are not recorded, it is the disk's time of the last row.
     """
     with contextlib.suppress(FileNotFoundError, IndexError):
         newest = list_segments(task_dir, shape.total_steps)[-1]
         rows = newest.rows(shape.replicas)
-        return newest.first_step + rows, newest.path.stat().st_mtime if rows else 0.0
+        if not rows:
+            return newest.first_step, 0.0
+        calls = recent_calls(newest.calls_path)
+        return newest.first_step + rows, calls[-1][2] if calls else newest.path.stat().st_mtime
     return 0, 0.0
 
 
@@ -297,8 +304,9 @@ def _clock_note(events: list[Event]) -> str:
     if not hosts:
         return ""
     return (
-        f"The clocks of hosts differ from the supervisor's: {', '.join(hosts)}. Times of tasks "
-        "beside each other are wrong by this much. Synchronize the clocks, for example with NTP."
+        f"The clocks of hosts differ from the supervisor's: {', '.join(hosts)}. Times in their "
+        "logs are wrong by this much; the workbench corrects the times that it shows. Synchronize "
+        "the clocks, for example with NTP."
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from workbench.runs.folder.clocks import TaskClock
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
@@ -74,6 +77,21 @@ class Segment:
 def known(calls: Doubles) -> Doubles:
     """Return the valid calls, without the NaN rows of a damaged file."""
     return calls[~np.isnan(calls[:, 0])]
+
+
+def calls_of(segments: Sequence[Segment], clock: TaskClock) -> list[Doubles]:
+    """Return the valid calls of each segment, with their starts on the supervisor's clock.
+
+    `clock` is that of the task that timed the calls. A task opens a segment for each attempt.
+    """
+    calls = [known(segment.calls()) for segment in segments]
+    if clock.agrees:
+        return calls
+    opened = [at for at, rows in enumerate(calls) if len(rows)]
+    ahead = clock.ahead_seconds((float(calls[at][0, 2]), True) for at in opened)
+    for at, seconds in zip(opened, ahead, strict=True):
+        calls[at] = calls[at] - np.array([0.0, 0.0, seconds, 0.0])
+    return calls
 
 
 def list_segments(task_dir: Path, total_steps: int = MOST_STEPS) -> list[Segment]:

@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from workbench.runs.folder.clocks import CLOCK_SECONDS, TaskClock
 from workbench.runs.folder.files import FIRST_STEP
+from workbench.runs.folder.state import supervisor_events
 
 FILE = "updates"
 """A file in each worker's folder: float64 [steps, 3]. The columns are the worker's own step
@@ -17,6 +19,7 @@ from 0, the time just before it read the weights, and the time after it updated 
 since 1970."""
 
 Updates = npt.NDArray[np.float64]
+NONE: Updates = np.empty((0, 3))
 
 
 def read_staleness(run_dir: Path, workers: Sequence[str]) -> pd.DataFrame:
@@ -24,16 +27,24 @@ def read_staleness(run_dir: Path, workers: Sequence[str]) -> pd.DataFrame:
     `staleness`.
 
     Staleness counts the updates by others between a step's reading of the weights and its own
-    update. The times come from the clock that the workers of a machine share. If a resume did a
-    step again, the newer one is kept.
+    update. The times come from the clock that the workers of a machine share. If the clocks of
+    their hosts differ, the order of the updates is unknown, and the table is empty. If a resume did
+    a step again, the newer one is kept.
     """
-    updates = [read_updates(run_dir / worker) for worker in workers]
+    known = _clocks_agree(run_dir, workers)
+    updates = [read_updates(run_dir / worker) if known else NONE for worker in workers]
     numbers = [int(worker.rpartition("-")[2]) for worker in workers]
     frames = [
         _frame(number, updates[at], [*updates[:at], *updates[at + 1 :]])
         for at, number in enumerate(numbers)
     ]
     return pd.concat(frames, ignore_index=True)
+
+
+def _clocks_agree(run_dir: Path, workers: Sequence[str]) -> bool:
+    events = supervisor_events(run_dir)
+    attempts = zip(*(TaskClock(worker, events).ahead for worker in workers), strict=True)
+    return all(max(ahead) - min(ahead) <= CLOCK_SECONDS for ahead in attempts)
 
 
 def _frame(number: int, own: Updates, others: Sequence[Updates]) -> pd.DataFrame:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, cast
 from workbench.config import RunConfig
 from workbench.launchers import ENGINES, JobStatus, LauncherError
 from workbench.launchers.job import JobFolder
+from workbench.runs.folder.clocks import CLOCK_SECONDS
+from workbench.runs.folder.clocks import DIFFERS as CLOCK_DIFFERS
 from workbench.runs.folder.files import SCRIPT, RunError, read_json, sha256
 from workbench.runs.folder.tasks import tasks_of, tf_configs
 from workbench.runs.processes.job_hands import NOT_YET_LOOKED, Job, JobHands
@@ -27,8 +29,6 @@ from .task_group import TaskGroup
 if TYPE_CHECKING:
     from workbench.runs.processes.bounds import Bounds
 
-CLOCK_SECONDS = 2.0
-"""The largest difference of a host's clock that is not recorded."""
 _NEVER_MET = re.compile(r"were stopped before they met|did not come")
 """The causes of tasks that met no others: the other tasks may have a cause of their own."""
 STILL: dict[str, Any] = {"behind": []}
@@ -185,7 +185,7 @@ class JobSupervisor(Supervisor):
         for task in self.tasks:
             ahead = hands.folder.clock_ahead_seconds(task)
             if ahead is not None and abs(ahead) > CLOCK_SECONDS:
-                self.events.write("clock_differs", task=task, ahead_seconds=round(ahead, 1))
+                self.events.write(CLOCK_DIFFERS, task=task, ahead_seconds=round(ahead, 3))
 
     def _blamed_on_hand(self, job: Job) -> dict[str, Any] | None:
         """Return the end of a job of which a hand could not start a task; None without a hint."""

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from workbench.runs.folder.checkpoints import resume_step
-from workbench.runs.folder.events import Event, read_events
+from workbench.runs.folder.clocks import task_events
+from workbench.runs.folder.events import Event
 from workbench.runs.folder.files import REHEARSAL_FOLDER
 from workbench.runs.folder.state import last_state, since_start
 from workbench.runs.folder.tasks import tasks_of, type_of
@@ -119,7 +120,7 @@ def _furthest_behind(
     led = type_of(tasks[0]) == "chief"
     stages = {
         task: _stage_of(
-            since_start(read_events(folder / task / "events.jsonl"), events),
+            since_start(task_events(folder, task, events), events),
             begun.get(task, ""),
             serves=led and task != tasks[0],
         )
