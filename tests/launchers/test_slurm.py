@@ -1,5 +1,6 @@
 """Slurm: the script of a job, and the answers before and after."""
 
+import csv
 import shlex
 import stat
 from collections.abc import Iterator
@@ -64,7 +65,8 @@ def test_the_script_has_all_requested_options_and_no_others() -> None:
     *before, shell = shlex.split(command.partition(" hand ")[0])
     assert " ".join(before) == (
         "srun --kill-on-bad-exit=1 --label --cpus-per-task=4 "
-        "apptainer exec --nv --bind /runs/one /images/tf.sif sh -c"
+        "apptainer exec --nv --mount type=bind,source=/runs/one,destination=/runs/one "
+        "/images/tf.sif sh -c"
     )
     assert shell.endswith('exec "$@" "$SLURM_PROCID" "${SLURM_RESTART_COUNT:-0}"')
     assert command.endswith(
@@ -80,6 +82,7 @@ def test_the_script_has_all_requested_options_and_no_others() -> None:
         ("my data", ["/runs/one", "/home/me", "/home/me/my data"]),
         ("~/data", ["/runs/one", "/home/me", "/home/you/data"]),
         ("/home/me", ["/runs/one", "/home/me"]),
+        ('/data/a:b, "c"', ["/runs/one", "/home/me", '/data/a:b, "c"']),
     ],
 )
 def test_the_container_sees_the_folders_of_run_work_and_data_once(
@@ -90,7 +93,9 @@ def test_the_container_sees_the_folders_of_run_work_and_data_once(
     script = sbatch(config, TASKS, Path("/runs/one/jobs/0001"), Path("/home/me"))
     before, _, after = script.splitlines()[-1].partition(" apptainer exec --nv ")
     options = shlex.split(after.partition(" /images/tf.sif sh -c ")[0])
-    assert options == [word for folder in folders for word in ("--bind", folder)]
+    assert options[::2] == ["--mount"] * len(folders)
+    mounts = [dict(field.split("=", 1) for field in row) for row in csv.reader(options[1::2])]
+    assert mounts == [{"type": "bind", "source": each, "destination": each} for each in folders]
     assert before.startswith("srun ")
 
 

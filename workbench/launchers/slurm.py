@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 import shlex
@@ -137,7 +139,18 @@ def _bound(config: RunConfig, run_dir: Path, working_dir: Path | None) -> list[s
     folders = [run_dir, working_dir or run_dir]
     if config.data_dir:
         folders.append(folders[-1] / Path(config.data_dir).expanduser())
-    return [word for folder in dict.fromkeys(folders) for word in ("--bind", str(folder))]
+    return [word for folder in dict.fromkeys(folders) for word in ("--mount", _mount(folder))]
+
+
+def _mount(folder: Path) -> str:
+    """Return Apptainer's specification of a folder that a container sees at the same path.
+
+    Its fields are quoted as in a CSV file, so a path may hold `,` and `:`; `--bind` has no quotes.
+    """
+    text = io.StringIO()
+    fields = ("type=bind", f"source={folder}", f"destination={folder}")
+    csv.writer(text, lineterminator="").writerow(fields)
+    return text.getvalue()
 
 
 def _head(config: RunConfig, tasks: Sequence[str], job_dir: Path | None = None) -> str:

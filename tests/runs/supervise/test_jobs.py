@@ -198,8 +198,11 @@ def test_a_container_gets_its_own_python_and_the_folders_of_data_and_work(
     )
     assert over(run) == "finished"
     options, _, command = asked.read_text().strip().partition(" image.sif ")
-    binds = " ".join(f"--bind {folder}" for folder in (run.dir, work, data))
-    assert options == f"exec --nv {binds}"
+    mounts = [
+        f"--mount type=bind,source={folder},destination={folder}"
+        for folder in (run.dir, work, data)
+    ]
+    assert options == f"exec --nv {' '.join(mounts)}"
     assert " hand python3 " in command
     assert sys.executable not in command
 
