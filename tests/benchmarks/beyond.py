@@ -8,6 +8,7 @@ polls ten times a second and must get every step.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 import tempfile
@@ -69,17 +70,20 @@ def starts_of(run: Run) -> int:
 
 
 def latest_of(run: Run, seconds: float) -> float:
-    """Return the longest delay from the end of a call to the moment when its record is seen."""
+    """Return the longest delay from the end of a call to the moment when its record is seen.
+
+    The call of each new record counts: if several records come together, the first is the latest.
+    """
     seen: dict[str, float] = {}
     late = []
     until_then = time.monotonic() + seconds
     while time.monotonic() < until_then:
         for task in run.tasks:
-            path = sorted((run.dir / task).glob("*.calls"))[-1]
-            _, _, start, took = recent_calls(path)[-1]
-            if seen.get(task) not in (None, start):
-                late.append(time.time() - start - took)
-            seen[task] = start
+            paths = sorted((run.dir / task).glob("*.calls"))
+            calls = recent_calls(paths[-1]) if paths else []
+            now, last = time.time(), seen.get(task, math.inf)
+            late += [now - start - took for _, _, start, took in calls if start > last]
+            seen[task] = max((start for _, _, start, _ in calls), default=last)
         time.sleep(0.05)
     return max(late)
 
