@@ -149,6 +149,19 @@ def test_a_task_that_begins_before_its_supervisor_sees_it_is_of_this_attempt(
     assert written.run.progress.phase == "tracing"
 
 
+@pytest.mark.parametrize(("job", "phase"), [("1", "training"), ("2", "starting")])
+def test_a_job_that_another_supervisor_follows_goes_on_with_its_attempt(
+    written: WrittenRun, job: str, phase: str
+) -> None:
+    begin(written)
+    train(written, at=0)
+    written.state("queued", at=20, supervisor_pid=2)
+    written.state("starting", at=22, job=job)
+    progress = written.run.progress
+    assert progress.phase == phase
+    assert (progress.steps_per_second is None) == (job == "2")
+
+
 @HOSTS
 def test_the_ledger_of_attempts_on_other_hosts_is_exact(
     written: WrittenRun, first: float, second: float

@@ -231,6 +231,7 @@ def test_training_outlives_its_supervisor_and_a_resume_follows_the_same_job(runs
     until(lambda: run.status == "lost")
     resume(run.dir, bounds=QUICK)
     at_gate(run)
+    assert run.progress.phase == "training"
     open_gate(run)
     assert over(run) == "finished"
     assert job_of(run) == job

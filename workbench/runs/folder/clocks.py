@@ -20,19 +20,24 @@ BEGINS = "imported"
 def attempt_begins(events: Sequence[Event]) -> list[int]:
     """Return where each attempt that has started begins in its supervisor's events.
 
-    That is its place in the queue: the tasks of a job can begin before their supervisor sees it.
+    That is its place in the queue: the tasks of a job can begin before their supervisor sees it. A
+    job that outlived its supervisor and is followed by another goes on with its attempt.
     """
     found: list[int] = []
-    queued: int | None = None
-    before: Event = {}
+    place: int | None = None
+    job, before = None, Event()
     for at, event in enumerate(events):
         if event["event"] != "state":
             continue
-        if event["state"] == "queued" and before.get("state") != "queued":
-            queued = at
-        elif event["state"] == "starting" and not _goes_on(before, event):
-            found.append(at if queued is None else queued)
-            queued = None
+        if event.get("state") == "queued" and before.get("state") != "queued":
+            place = at
+        elif event.get("state") == "starting":
+            queued = {} if place is None else events[place]
+            # Only a new supervisor notes its process there; an engine can restart its job, too.
+            followed = job is not None and job == event.get("job") and "supervisor_pid" in queued
+            if not (followed or _goes_on(before, event)):
+                found.append(at if place is None else place)
+            place, job = None, event.get("job")
         before = event
     return found
 
