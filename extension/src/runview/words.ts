@@ -95,10 +95,15 @@ function apart(series: Series, chart: Chart, trans: Translation): string {
     }))
     .filter(({ now }) => now !== '')
     .map(({ name, now }) => `${name}: ${now}`);
-  const more = ends.length - MANY;
+  return firstOf(ends, trans);
+}
+
+/** Return the first of many texts, and how many more there are. */
+export function firstOf(texts: string[], trans: Translation): string {
+  const more = texts.length - MANY;
   const rest = more > 0 ? [trans.__('and %1 more', more)] : [];
   return (
-    [...ends.slice(0, MANY), ...rest].join('; ') || trans.__('No point yet.')
+    [...texts.slice(0, MANY), ...rest].join('; ') || trans.__('No point yet.')
   );
 }
 

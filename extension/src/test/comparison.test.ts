@@ -211,6 +211,8 @@ test('the chart has a summary in words, and exact values at each point', () => {
   assert.equal(drawn('rate', []).account(), 'No point yet.');
   const apart = { ...A, series: series([1, 2], [null, null]) };
   assert.equal(drawn('loss', [apart]).account(), 'A: no line');
+  const many = drawn('loss', Array<Curve>(100).fill(B)).account();
+  assert.match(many, /^(B: loss 8\.00, steady; ){8}and 92 more$/);
 });
 
 /** Requests that wait until `answer` answers all of them, each with at most ten runs. */

@@ -11,7 +11,7 @@ import type { Translation } from '../../runview/language.js';
 import type { Drawing, Range } from '../../runview/plot.js';
 import type { Axis, Chart, Values } from '../../runview/series.js';
 import { smooth, weightOf } from '../../runview/smoothing.js';
-import { duration, ending, VALUES } from '../../runview/words.js';
+import { duration, ending, firstOf, VALUES } from '../../runview/words.js';
 import type { RunSeries } from '../../server/protocol.js';
 import { joined, type Placed } from './joining.js';
 
@@ -98,13 +98,13 @@ function trackOf({ name, series }: Curve, chart: Chart, axis: Axis): Track {
   };
 }
 
-/** Return the end of each line; workers with their own steps have no common line. */
+/** Return the ends of the first lines; workers with their own steps have no common line. */
 function accountOf(tracks: Track[], chart: Chart, trans: Translation): string {
   const texts = tracks.map(
     ({ name, values }) =>
       `${name}: ${ending(values, chart, trans) || trans.__('no line')}`
   );
-  return texts.join('; ') || trans.__('No point yet.');
+  return firstOf(texts, trans);
 }
 
 /** Return the exact value of each line at a place of the x axis, or its next value. */
