@@ -98,3 +98,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+    os._exit(0)  # as scripts leave their process: see run_and_leave

@@ -23,4 +23,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     first: Any = load(Path(sys.argv[1]) / "train.py")
-    first.run_task(worker=main)
+    first.run_and_leave(first.run_task, worker=main)

@@ -144,7 +144,7 @@ async def test_a_link_out_of_a_run_is_not_followed(
     assert json.loads(frames[-1])["rows"] == [row]
     assert await status_of(jp_fetch("workbench", "runs", run.id, "script")) == 404
     asked = (await jp_fetch("workbench", "series", params={"runs": run.id})).body
-    assert trouble in asked.decode()
+    assert trouble.encode() in asked
     with pytest.raises(RequestError, match=re.escape(trouble)):
         folder.run(run.id)
 
