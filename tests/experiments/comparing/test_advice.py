@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from tests.experiments.timed_runs import APART, ONE, TWO, group, timed_run
@@ -70,9 +71,18 @@ def test_a_stopped_run_and_a_short_run_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_a_candidate_that_waits_may_have_a_speed_later(tmp_path: Path) -> None:
-    groups = [Group("one", (out_of_memory(tmp_path, ONE),)), Group("two")]
+    groups = [Group("one", (out_of_memory(tmp_path, ONE),)), Group("two", runs_left=1)]
     expected = "No candidate has a speed yet, so there is no recommendation."
     assert recommend(groups).sentence == expected
+
+
+def test_while_runs_are_left_the_recommendation_holds_so_far(tmp_path: Path) -> None:
+    one, two = group(tmp_path, "one", ONE, 1000.0), group(tmp_path, "two", TWO, 1500.0)
+    alone = "So far, use one: it is the only candidate that trained here."
+    assert recommend([one, Group("two", runs_left=1)]).sentence == alone
+    more = recommend([one, replace(two, runs_left=2)]).sentence
+    assert more.startswith("So far, use two: it is the fastest, but with so few runs")
+    assert recommend([one, two]).sentence.startswith("Use two: ")
 
 
 def test_a_significantly_fastest_group_is_recommended(tmp_path: Path) -> None:

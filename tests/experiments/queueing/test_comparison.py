@@ -60,7 +60,9 @@ def test_each_round_trains_all_candidates_and_begins_with_another_one(root: Path
     assert {"OneDevice, 1 of 2", "Mirrored x 2, 2 of 2"} <= names
     begun = [event_of(comparison.run(trial), "begun") for trial in comparison.trials]
     assert [event and event["how"] for event in begun] == [{"worker-0": "forked"}] * 4
-    rows = make_table(groups_of(comparison)).rows
+    groups = groups_of(comparison)
+    assert [group.runs_left for group in groups] == [0, 0, 0]
+    rows = make_table(groups).rows
     assert [len(row.runs) for row in rows] == [2, 2, 0]
     assert all(row.examples_per_second for row in rows[:2])
     assert rows[1].max_loss_difference < 1e-6
@@ -78,6 +80,7 @@ def test_a_stopped_or_killed_comparison_continues_with_the_run_that_it_finds(roo
     comparison.stop()
     assert comparison.wait(LIMIT_SECONDS) == "stopped"
     assert run.status == "stopped"
+    assert [group.runs_left for group in groups_of(comparison)] == [1, 1, 0]
     before = run.progress.step
     refuse_foreign(comparison)
     comparison.resume()

@@ -38,7 +38,8 @@ def recommend(groups: Sequence[Group]) -> Advice:
 
     Simpler means fewer replicas, then an earlier place in `SIMPLEST_FIRST`, then the usual
     precision, then no compilation by XLA. Groups whose workers do not wait for each other train in
-    another way. Of these, only the speed is given.
+    another way. Of these, only the speed is given. While a run is not over, the sentence begins
+    with "So far".
 
     Raises:
         RunError: a run's folder is missing or cannot be read.
@@ -63,12 +64,13 @@ def recommend(groups: Sequence[Group]) -> Advice:
         for at in speeds
         if at not in alike and speeds[at] > alike[chosen]
     )
-    return Advice(chosen, f"Use {groups[chosen].label}: {reason}{aside}")
+    use = "So far, use" if any(map(_goes_on, groups)) else "Use"
+    return Advice(chosen, f"{use} {groups[chosen].label}: {reason}{aside}")
 
 
 def _without_speeds(groups: Sequence[Group]) -> str:
     """Return that there is no recommendation, and why; with the remedy if a run failed."""
-    if any(_goes_on(group) for group in groups):
+    if any(map(_goes_on, groups)):
         return "No candidate has a speed yet, so there is no recommendation."
     labels: dict[str, list[str]] = {}
     for group in groups:
@@ -80,8 +82,8 @@ def _without_speeds(groups: Sequence[Group]) -> str:
 
 
 def _goes_on(group: Group) -> bool:
-    """Return whether a group may have a speed later: it trains, or waits for its turn."""
-    return any(run.alive for run in group.runs) or not (group.runs or group.reason)
+    """Return whether a group's speed may change: it trains, or waits for its turn."""
+    return group.runs_left > 0 or any(run.alive for run in group.runs)
 
 
 def _without_speed(group: Group) -> str:

@@ -23,6 +23,8 @@ class Group:
     """Why there are no runs, or fewer than requested."""
     rounds: tuple[int, ...] = ()
     """The round of each run; empty if the runs were not run in turn with other groups."""
+    runs_left: int = 0
+    """How many requested runs are not over; a comparison that goes on, or is resumed, runs them."""
 
 
 @dataclass(frozen=True)

@@ -96,9 +96,14 @@ class Comparison:
         )
 
     @property
+    def over(self) -> frozenset[str]:
+        """The ids of the runs that are over."""
+        return frozenset(event["run"] for event in self.events if event["event"] == "ended")
+
+    @property
     def ended(self) -> int:
         """The number of runs that are over."""
-        return sum(event["event"] == "ended" for event in self.events)
+        return len(self.over)
 
     @property
     def eta_seconds(self) -> float | None:
@@ -152,17 +157,20 @@ class Comparison:
 
 def groups_of(comparison: Comparison) -> list[Group]:
     """Return a comparison's candidates with their runs; deleted runs are left out."""
-    left_out = comparison.left_out
+    left_out, over = comparison.left_out, comparison.over
     groups = []
     for number, candidate in enumerate(comparison.request.candidates):
         trials = [trial for trial in comparison.trials if trial.candidate == number]
         there = [trial for trial in trials if (comparison.folder / trial.run).is_dir()]
+        reason = candidate.reason or left_out.get(number, "")
+        left = comparison.request.repeats - sum(trial.run in over for trial in trials)
         groups.append(
             Group(
                 candidate.label,
                 tuple(comparison.run(trial) for trial in there),
-                candidate.reason or left_out.get(number, ""),
+                reason,
                 tuple(trial.round for trial in there),
+                runs_left=0 if reason else left,
             )
         )
     return groups
