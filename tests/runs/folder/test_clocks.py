@@ -118,6 +118,22 @@ def test_a_resume_begins_without_the_events_of_the_attempt_before(
 
 @HOSTS
 @pytest.mark.parametrize("again", [20, 1000])
+def test_a_resume_on_another_host_begins_without_the_calls_of_the_attempt_before(
+    written: WrittenRun, first: float, second: float, again: float
+) -> None:
+    begin(written, ahead=first)
+    train(written, at=0)
+    written.state("failed", at=13)
+    begin(written, at=again, ahead=second)
+    written.event("imported", at=again + 5)
+    written.event("start", at=again + 6, step=10)
+    assert (written.run.progress.phase, written.run.progress.step) == ("tracing", 10)
+    written.call(1, 10, first=10, count=5, at=again + 10)
+    assert (written.run.progress.phase, written.run.progress.step) == ("training", 15)
+
+
+@HOSTS
+@pytest.mark.parametrize("again", [20, 1000])
 def test_all_events_are_in_the_order_in_which_they_happened(
     written: WrittenRun, first: float, second: float, again: float
 ) -> None:

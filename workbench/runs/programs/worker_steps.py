@@ -18,7 +18,7 @@ from .step_xray import WorkersXray, WorkerXray
 def longest(run_dir: Path, plan: dict[str, Any]) -> int:
     """Return the largest number of steps that one worker has recorded."""
     shape = shape_of(plan)
-    return max(recorded_steps(run_dir / task, shape)[0] for task in workers_of(plan))
+    return max(recorded_steps(run_dir / task, shape) for task in workers_of(plan))
 
 
 def xray_workers(run_dir: Path, plan: dict[str, Any], step: int) -> WorkersXray:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.runs.copying.copies import read_copies
-from workbench.runs.folder.clocks import own_time, task_events
+from workbench.runs.folder.clocks import TaskClock, task_events
 from workbench.runs.folder.events import Event, read_events
 from workbench.runs.folder.files import CARD, REHEARSAL_FOLDER
 from workbench.runs.folder.state import (
@@ -33,7 +33,7 @@ from workbench.runs.supervise.stage import Stage, read_stage
 from workbench.runs.supervise.watchdog import PHASE_AFTER, recent_calls
 
 from .arrays import Shape
-from .segments import list_segments
+from .segments import list_segments, newest_ahead_seconds
 
 RECENT_SECONDS = 10.0
 WORKING = ("tracing", "training", "testing", "saving", "stopping")
@@ -107,7 +107,7 @@ def read_progress(run_dir: Path) -> Progress:
     shape, leader = shape_of(plan), tasks_of(plan)[0]
     state = status(run_dir, events)
     leader_events = since_start(task_events(run_dir, leader, events), events)
-    step, fresh = _steps_done(run_dir, plan, shape, leader_events)
+    step, fresh = _steps_done(run_dir, plan, events, leader_events)
     epochs, total = int(plan["epochs"]), int(plan["total_steps"])
     phase = _phase(state, leader_events, total, fresh=fresh)
     going = phase in ("training", "testing", "saving", "stopping")
@@ -185,7 +185,7 @@ def _lanes(
     for task in tasks:
         note = f"{task} is silent." if silence and silence.get("task") == task else ""
         if task in rates:
-            own = step if len(tasks) == 1 else recorded_steps(run_dir / task, shape)[0]
+            own = step if len(tasks) == 1 else recorded_steps(run_dir / task, shape)
             own = own if fresh or not shape.synchronous else min(own, step)
             yield Lane(task, phase, own, rates[task], note)
         else:
@@ -201,44 +201,58 @@ def _joined_rate(rates: list[float | None], *, synchronous: bool) -> float | Non
     return min(known) if synchronous else sum(known)
 
 
-def steps_done(run_dir: Path, plan: dict[str, Any], attempt: Sequence[Event]) -> int:
+def steps_done(
+    run_dir: Path, plan: dict[str, Any], events: Sequence[Event], leader_events: Sequence[Event]
+) -> int:
     """Return how many steps were done, recorded or not, without steps that a resume does again.
 
-    `plan` is the run's plan.json. `attempt` holds the leading task's events since its last start.
+    `plan` is the run's plan.json. `events` are the supervisor's events. `leader_events` are the
+    leading task's events of all attempts, or only of the last: see `clocks.task_events`.
     """
-    return _steps_done(run_dir, plan, shape_of(plan), attempt)[0]
+    return _steps_done(run_dir, plan, events, since_start(leader_events, events))[0]
 
 
 def _steps_done(
-    run_dir: Path, plan: dict[str, Any], shape: Shape, events: Sequence[Event]
+    run_dir: Path, plan: dict[str, Any], events: Sequence[Event], attempt: Sequence[Event]
 ) -> tuple[int, bool]:
-    """Return the steps done, and whether this attempt has recorded any."""
-    reported = max([0, *(_step_after(event) for event in events)])
-    start = next((event for event in reversed(events) if event["event"] == "start"), None)
-    done = [recorded_steps(run_dir / task, shape) for task in workers_of(plan)]
-    led = done[:1] if shape.synchronous else done  # the leader's own, or those that it writes
-    newest = max(called for _, called in led)
-    if not newest or (start is not None and newest < own_time(start)):
+    """Return the steps done, and whether the last attempt has recorded any."""
+    shape, workers, clock = shape_of(plan), workers_of(plan), TaskClock(tasks_of(plan)[0], events)
+    reported = max([0, *(_step_after(event) for event in attempt)])
+    start = next((event for event in reversed(attempt) if event["event"] == "start"), None)
+    led = workers[:1] if shape.synchronous else workers  # the leader, or those that it writes for
+    newest = max(_last_call(run_dir / worker, shape, clock) for worker in led)
+    if not newest or (start is not None and newest < start["time"]):
         return reported, False
-    steps = [step for step, _ in done]
+    steps = [recorded_steps(run_dir / worker, shape) for worker in workers]
     return max(reported, max(steps) if shape.synchronous else sum(steps)), start is not None
 
 
-def recorded_steps(task_dir: Path, shape: Shape) -> tuple[int, float]:
-    """Return one past the last step that a worker recorded, and the start of its last call.
+def recorded_steps(task_dir: Path, shape: Shape) -> int:
+    """Return one past the last step that a worker recorded; 0 if it has no segment."""
+    segments = list_segments(task_dir, shape.total_steps)
+    return segments[-1].first_step + segments[-1].rows(shape.replicas) if segments else 0
 
-    Both are 0 if the worker has no segment. The start is 0 if its newest segment has no rows. It is
-    a time on the clock of the task that writes the records: the worker, or the chief that leads it.
-    If the calls are not recorded, it is the disk's time of the last row.
+
+def _last_call(task_dir: Path, shape: Shape, clock: TaskClock) -> float:
+    """Return when a worker's last call started, on the supervisor's clock.
+
+    That is 0 if the worker has no segment, or if its newest segment has no rows. If the calls are
+    not recorded, it is the disk's time of the last row.
+
+    Args:
+        task_dir: the folder of the worker.
+        shape: the shape of the records.
+        clock: that of the task that times the calls: the worker, or the chief that leads it.
     """
-    with contextlib.suppress(FileNotFoundError, IndexError):
-        newest = list_segments(task_dir, shape.total_steps)[-1]
-        rows = newest.rows(shape.replicas)
-        if not rows:
-            return newest.first_step, 0.0
-        calls = recent_calls(newest.calls_path)
-        return newest.first_step + rows, calls[-1][2] if calls else newest.path.stat().st_mtime
-    return 0, 0.0
+    segments = list_segments(task_dir, shape.total_steps)
+    if not segments or not segments[-1].rows(shape.replicas):
+        return 0.0
+    calls = recent_calls(segments[-1].calls_path)
+    if calls:
+        return calls[-1][2] - newest_ahead_seconds(segments, clock)
+    with contextlib.suppress(FileNotFoundError):
+        return segments[-1].path.stat().st_mtime
+    return 0.0
 
 
 def _step_after(event: Event) -> int:
