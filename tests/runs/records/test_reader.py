@@ -1,5 +1,6 @@
 """A reader that follows a task's growing records."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -126,6 +127,16 @@ def test_a_file_that_became_shorter_is_read_again(task: TaskWriter) -> None:
     follower.poll()
     assert follower.blocks[0].replaces
     assert follower.held == {0: (0.5, 0.5), 1: (1.5, 0.5)}
+
+
+def test_a_new_segment_is_found_although_the_clock_of_the_disk_is_behind(task: TaskWriter) -> None:
+    follower = Follower(task)
+    task.call(0, 0, first=0, count=4, start=100.0)
+    os.utime(task.dir, (1, 1))
+    assert follower.poll() == [0]
+    task.call(1, 4, first=4, count=2, start=102.0)
+    os.utime(task.dir, (1, 1))  # within the resolution of the disk's timestamps
+    assert follower.poll() == [4]
 
 
 def test_missing_files_give_no_new_rows(task: TaskWriter) -> None:

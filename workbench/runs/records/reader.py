@@ -13,7 +13,7 @@ from .segments import MOST_STEPS, Doubles, Floats, Ints, Segment, kept_rows, kno
 
 MOST_VALUES = 2**18
 """The most steps times replicas of a block, so that it fits into a processor's cache."""
-SETTLED_NS = 2 * 10**9
+SETTLED_SECONDS = 2.0
 """After this time a new change of a folder has another timestamp, however coarse the clock is."""
 
 
@@ -56,6 +56,9 @@ class StepReader:
         self._replicas = num_replicas
         self._total_steps = total_steps
         self._listed_ns = 0
+        """The disk's time of the folder's last change when its segments were listed."""
+        self._settles_at = 0.0
+        """When a new change has another timestamp for certain, on this process's own clock."""
         self._segments: list[Segment] = []
         self._segment: Segment | None = None
         self._rows = 0
@@ -82,9 +85,11 @@ class StepReader:
             changed_ns = self._task_dir.stat().st_mtime_ns
         except FileNotFoundError:
             return []
-        if changed_ns != self._listed_ns or time.time_ns() - changed_ns < SETTLED_NS:
+        now = time.monotonic()
+        if changed_ns != self._listed_ns:
+            self._listed_ns, self._settles_at = changed_ns, now + SETTLED_SECONDS
+        if now < self._settles_at:
             self._segments = list_segments(self._task_dir, self._total_steps)
-            self._listed_ns = changed_ns
         return self._segments
 
     def _ahead(self, segments: list[Segment]) -> list[Segment]:
