@@ -40,11 +40,19 @@ class RunPage:
         ids = [run.dir.name for run in runs]
         self.lab.command("workbench:compare-runs", runs=ids, folder=self.folder)
 
-    def reload(self) -> None:
-        """Load the page again after its layout was saved, and wait until the layout is restored."""
+    def reload(self, saved: str = "") -> None:
+        """Load the page again after its layout was saved, and wait until the layout is restored.
+
+        `saved` is JSON that must stand in what was saved.
+        """
         open_now = self.page.locator(".jp-WorkbenchRun, .jp-WorkbenchComparePanel").count()
-        workspace = f"lab/api/workspaces/{self.lab.workspace}"
-        until(lambda: _kept(self.lab.server.ask(workspace)) == open_now)
+        address = f"lab/api/workspaces/{self.lab.workspace}"
+
+        def is_saved() -> bool:
+            workspace = self.lab.server.ask(address)
+            return _kept(workspace) == open_now and saved in json.dumps(workspace)
+
+        until(is_saved)
         self.page.reload()
         self.lab.wait_until_ready()
 

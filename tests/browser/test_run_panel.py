@@ -145,8 +145,10 @@ def test_runs_are_compared_side_by_side(shown: RunPage) -> None:
 
     shown.compare(good, bad)
     expect(shown.page.locator(".jp-WorkbenchCompare")).to_have_count(1)
-    shown.reload()
-    expect(shown.row("Good")).to_be_visible()
+    shown.reload(saved='"order": {"column": "Run", "turned": true}')
+    expect(shown.comparison.locator("tbody th").first).to_contain_text("Good")
+    head = shown.comparison.get_by_role("columnheader", name="Run", exact=True)
+    expect(head).to_have_attribute("aria-sort", "descending")
     shown.comparison.get_by_role("button", name="Remove Bad").click()
     expect(shown.row("Bad")).to_have_count(0)
     expect(words).to_have_text("Good: loss 1.50, steady")

@@ -38,7 +38,7 @@ export class ComparePanel extends MainAreaWidget {
     return this._compared;
   }
 
-  /** Emitted when a run was removed. */
+  /** Emitted when a run was removed, or when the table has another order. */
   get changed(): ISignal<this, void> {
     return this._changed;
   }

@@ -10,6 +10,7 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
 import { IWorkbenchServer } from '../server/plugin.js';
+import { keptOrder } from './comparison/order.js';
 import type { Compared } from './comparison/view.js';
 import { ComparePanel } from './comparePanel.js';
 import { COMPARE_RUNS, OPEN_RUN } from './names.js';
@@ -25,17 +26,26 @@ const PROPERTIES = {
     type: 'string',
     description:
       'The folder of runs, within the folder that the server shows; default: the folder of the settings'
+  },
+  order: {
+    type: 'object',
+    properties: {
+      column: { type: 'string', description: 'The name of the column' },
+      turned: { type: 'boolean', description: 'Whether the worst is on top' }
+    },
+    description: 'The order of the table; default: as listed'
   }
 };
 
 function asked(
-  { runs, folder }: ReadonlyPartialJSONObject,
+  { runs, folder, order }: ReadonlyPartialJSONObject,
   usualFolder: string
 ): Compared {
   const named = Array.isArray(runs) ? runs : [];
   return {
     runs: [...new Set(named.filter(run => typeof run === 'string'))],
-    folder: typeof folder === 'string' ? folder : usualFolder
+    folder: typeof folder === 'string' ? folder : usualFolder,
+    order: keptOrder(order)
   };
 }
 
@@ -83,7 +93,11 @@ export const comparePlugin: JupyterFrontEndPlugin<void> = {
     void restorer?.restore(tracker, {
       command: COMPARE_RUNS,
       name: ({ compared }) => keyOf(compared),
-      args: ({ compared }) => ({ ...compared })
+      args: ({ compared: { runs, folder, order } }) => ({
+        runs,
+        folder,
+        order: order && { ...order }
+      })
     });
   }
 };

@@ -7,7 +7,12 @@ import { bestOf, columnsOf, namesOf } from '../main/comparison/columns.js';
 import { Curves } from '../main/comparison/curves.js';
 import { drawingOf, type Curve } from '../main/comparison/drawing.js';
 import { joined, type Placed } from '../main/comparison/joining.js';
-import { afterClick, falls, inOrder } from '../main/comparison/order.js';
+import {
+  afterClick,
+  falls,
+  inOrder,
+  keptOrder
+} from '../main/comparison/order.js';
 import { ENGLISH as trans } from '../runview/language.js';
 import { Pace } from '../runview/pace.js';
 import type { Chart } from '../runview/series.js';
@@ -90,6 +95,14 @@ test('clicks on a head put the best on top, then the worst, then show the runs a
   assert.deepEqual(turned, { column: 'Loss', turned: true });
   assert.equal(afterClick(turned, 'Loss'), null);
   assert.deepEqual(afterClick(turned, 'Run'), { column: 'Run', turned: false });
+});
+
+test('an order is kept for a reload, and a damaged one is as listed', () => {
+  const order = { column: 'Loss', turned: true };
+  assert.deepEqual(keptOrder(JSON.parse(JSON.stringify(order))), order);
+  for (const damaged of [undefined, null, 'Loss', { column: 'Loss' }]) {
+    assert.equal(keptOrder(damaged), null);
+  }
 });
 
 test('runs are sorted by a column, and unknown values stay last', () => {

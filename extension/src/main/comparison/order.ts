@@ -16,6 +16,14 @@ export interface Order {
   turned: boolean;
 }
 
+/** Return an order that was kept; null, as listed, if it is none. */
+export function keptOrder(value: unknown): Order | null {
+  const { column, turned } = (value ?? {}) as Partial<Order>;
+  return typeof column === 'string' && typeof turned === 'boolean'
+    ? { column, turned }
+    : null;
+}
+
 /**
  * Return the order after a click on a column: the best on top, then the worst, then null: as
  * listed.

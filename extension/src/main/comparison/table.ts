@@ -24,16 +24,18 @@ export interface Member {
 interface Asks {
   open: (member: Member) => void;
   remove: (member: Member) => void;
+  /** Called with the new order after a click on a head; null: as listed. */
+  sorted: (order: Order | null) => void;
 }
 
 export class ComparisonTable {
   readonly node = make('div', 'jp-WorkbenchCompare-table');
   private _members: Member[] = [];
-  /** Null: as listed. */
-  private _order: Order | null = null;
   private _shown = '';
 
+  /** `_order` is the first order; null: as listed. */
   constructor(
+    private _order: Order | null,
     private readonly _trans: TranslationBundle,
     private readonly _asks: Asks
   ) {
@@ -91,6 +93,7 @@ export class ComparisonTable {
     return sortHead(sorting, className, order, this._trans, () => {
       this._order = afterClick(this._order, name);
       this.show(this._members);
+      this._asks.sorted(this._order);
     });
   }
 
@@ -143,7 +146,7 @@ export class ComparisonTable {
 
   private _button(
     member: Member,
-    does: keyof Asks,
+    does: 'open' | 'remove',
     label: string,
     tip: string
   ): HTMLButtonElement {

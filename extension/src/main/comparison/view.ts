@@ -14,19 +14,22 @@ import { ComparisonChart } from './chart.js';
 import { namesOf } from './columns.js';
 import { Curves } from './curves.js';
 import type { Curve } from './drawing.js';
+import type { Order } from './order.js';
 import { ComparisonTable, type Member } from './table.js';
 
 /** Which runs are compared. */
 export interface Compared {
   runs: string[];
   folder: string;
+  /** The order of the table; null: as listed. */
+  order: Order | null;
 }
 
 /** The callbacks of a comparison to its panel. */
 interface Asks {
   open: (run: string, title: string) => void;
-  /** Called when its runs have changed. */
-  changed: (runs: string[]) => void;
+  /** Called when its runs or their order have changed. */
+  changed: () => void;
 }
 
 export class ComparisonView {
@@ -52,14 +55,18 @@ export class ComparisonView {
     private readonly _trans: TranslationBundle,
     private readonly _asks: Asks
   ) {
-    const { runs, folder } = _compared;
+    const { runs, folder, order } = _compared;
     this._numbers = new Map(runs.map((run, at) => [run, at]));
     const requests = new Requests(_server.requests.settings, folder, _trans);
     this._curves = new Curves(requests, () => this._pace.drawSoon());
     this._chart = new ComparisonChart(_trans);
-    this._table = new ComparisonTable(_trans, {
+    this._table = new ComparisonTable(order, _trans, {
       open: ({ run, row }) => _asks.open(run, row?.title ?? run),
-      remove: ({ run }) => this._remove(run)
+      remove: ({ run }) => this._remove(run),
+      sorted: order => {
+        _compared.order = order;
+        _asks.changed();
+      }
     });
     this.node.setAttribute('aria-label', _trans.__('Comparison of runs'));
     this._note.setAttribute('role', 'status');
@@ -116,7 +123,7 @@ export class ComparisonView {
     runs.splice(runs.indexOf(run), 1);
     this._show();
     this._table.node.focus();
-    this._asks.changed(runs);
+    this._asks.changed();
   }
 
   private _show(): void {
