@@ -74,6 +74,17 @@ def test_the_host_part_is_the_time_that_more_steps_a_call_would_save() -> None:
     assert found.share("input") == pytest.approx(1.5 / 4, abs=0.03)
 
 
+def test_the_host_part_does_not_suffer_if_the_speed_of_the_machine_varies() -> None:
+    times = step_times({"input": 1e-3}, noise=0.0)
+    slow = [1.0] * 7 + [2.0] * 8
+    times[0]["rounds"]["step"] = [2e-3 * each for each in slow]
+    slow[7] = 1.0  # the machine is fast again within this round
+    times[0]["rounds"]["many"] = [2e-3 * each for each in slow]
+    found = break_down(times)
+    assert found.share("host") == 0
+    assert found.sums_to_step
+
+
 def test_two_measurements_are_joined() -> None:
     times, again = step_times({"input": 1e-3}), step_times({"input": 1e-3})
     del times[0]["rounds"]["solo"]

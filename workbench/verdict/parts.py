@@ -106,7 +106,8 @@ def break_down(answers: Sequence[Mapping[str, Any]]) -> Breakdown:
       arrived last counts.
     - host: (a step that is a call - a step in a call of m) / (1 - 1/m) / n. If n is at most m / 4,
       it is the complete step without recording - a step with data in a call of 4 n to m steps. The
-      reason is that each call also has to receive its data.
+      reason is that each call also has to receive its data. Here the difference of each round
+      counts, because the two are timed one after the other, at the same speed of the machine.
     - communication: in memory, a step with the sum - a step without it, of the slowest worker. With
       several workers it is at most (the complete step without recording - the slowest worker's own
       pace). The reason is that a sum that runs while the batches are made takes no extra time.
@@ -125,7 +126,9 @@ def break_down(answers: Sequence[Mapping[str, Any]]) -> Breakdown:
         {name: levels_of(values, drawn) for name, values in each["rounds"].items()}
         for each in answers
     ]
-    seconds = _parts(levels, first["block"]["steps"], first["steps_per_call"])
+    saved = _saved_by_long_calls(answers)
+    host = None if saved is None else levels_of(saved, drawn)
+    seconds = _parts(levels, host, first["block"]["steps"], first["steps_per_call"])
     return Breakdown(
         step=of_levels(seconds.pop("step")),
         parts=tuple(Part(name, of_levels(seconds[name])) for name in PARTS if name in seconds),
@@ -160,10 +163,20 @@ def joined(
     ]
 
 
+def _saved_by_long_calls(answers: Sequence[Mapping[str, Any]]) -> Values | None:
+    """Return the seconds that a step saves in a long call, in each round; None if not timed."""
+    rounds = [each["rounds"] for each in answers]
+    if "many" not in rounds[0]:
+        return None
+    step, many = (np.max([each[name] for each in rounds], axis=0) for name in ("step", "many"))
+    saved: Values = step - np.min([each["recording"] for each in rounds], axis=0) - many
+    return saved
+
+
 def _parts(
-    levels: Sequence[Mapping[str, Values]], steps: int, steps_per_call: int
+    levels: Sequence[Mapping[str, Values]], host: Values | None, steps: int, steps_per_call: int
 ) -> dict[str, Values]:
-    """Return the step and its parts, each as levels."""
+    """Return the step and its parts, each as levels; `host` is None if no long call was timed."""
     longest = {name: np.max([each[name] for each in levels], axis=0) for name in levels[0]}
     found = {
         "step": longest["step"],
@@ -173,8 +186,8 @@ def _parts(
     if "single" in longest:
         a_call = (longest["single"] - longest["memory"]) / (1 - 1 / steps)
         found["host"] = a_call / steps_per_call
-    if "many" in longest:
-        found["host"] = longest["step"] - found["recording"] - longest["many"]
+    if host is not None:
+        found["host"] = host
     if "compute" in longest:
         found["compute"] = _usual(levels, "compute")
         found["communication"] = longest["memory"] - _slowest(levels, "compute")

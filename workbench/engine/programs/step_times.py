@@ -12,7 +12,6 @@ removed.
 
 import contextlib
 import json
-import math
 import os
 import pathlib
 import sys
@@ -31,7 +30,7 @@ BLOCK_SECONDS = 0.15
 DATA_SECONDS = 0.4
 DATA_CALLS = 2
 MOST_STEPS = 2000
-MOST_IDLE_SECONDS = 3.0
+MOST_PAUSED_SECONDS = 1.5
 MOST_CALLS = 500
 FEWEST_ROUNDS = 9
 MANY = 4
@@ -87,8 +86,8 @@ class Bench:
         plan = json.loads((run_dir / "plan.json").read_text())
         self.batch_axis = int(plan["pipeline"] == "indexed")  # in stacks, axis 0 is the step
         self.steps_per_call, self.steps, self.singles = steps_per_call, 2, 2
-        self.calls = self.calls_before = DATA_CALLS
-        self.many = 0
+        self.calls, self.many = DATA_CALLS, 0
+        self.paused_seconds = 0.0
         self.data = iter(script.make_batches(self.strategy, 0)[0])
         both = script.make_steps(self.model)
         self.train_steps, self.own_steps = (
@@ -155,19 +154,18 @@ class Bench:
         return lambda: timed(steps, own, self.steps)
 
     def whole(self) -> tuple[float, float]:
-        """Return the seconds of a step as it runs, and the recorder's part of them.
-
-        The first calls are not counted: they use up the batches that were made in the pause before.
-        """
-        steps = self.steps_per_call
-        began = in_calls = 0.0
-        for number in range(-self.calls_before, self.calls):
-            if number == 0:
-                began, in_calls = time.perf_counter(), self.recorder.sums[3]
-            self.recorder.steps_per_call = steps
-            self.recorder.train(self.train_steps, self.data, steps)
-        seconds, done = time.perf_counter() - began, self.calls * steps
+        """Return the seconds of a step as it runs, and the recorder's part of them."""
+        self.use_up()
+        began, in_calls = time.perf_counter(), self.recorder.sums[3]
+        for _ in range(self.calls):
+            self.call()
+        seconds, done = time.perf_counter() - began, self.calls * self.steps_per_call
         return seconds / done, (seconds - (self.recorder.sums[3] - in_calls)) / done
+
+    def call(self) -> None:
+        """Do and record one call, as long as the run's calls."""
+        self.recorder.steps_per_call = self.steps_per_call
+        self.recorder.train(self.train_steps, self.data, self.steps_per_call)
 
     def own_pace(self) -> float:
         """Time a step with its data, while this worker waits for no other worker."""
@@ -178,15 +176,16 @@ class Bench:
             ]
         return sum(times) / len(times)
 
-    def use_up(self, idle_seconds: float, step_seconds: float) -> None:
-        """Choose how many calls use up the batches that are made in a pause of this length.
+    def use_up(self) -> None:
+        """Train on the batches that were made in the pause before, for as long as it took.
 
-        The calls take as long as the pause, at most 3 s. This is enough if a batch takes twice as
-        long to make as to train on.
+        This is enough if a batch takes twice as long to make as to train on.
         """
-        steps = self.largest(min(idle_seconds, MOST_IDLE_SECONDS) / step_seconds)
-        calls = math.ceil(steps / self.steps_per_call)
-        self.calls_before = min(max(1, calls), MOST_CALLS)
+        over = time.perf_counter() + min(self.paused_seconds, MOST_PAUSED_SECONDS)
+        self.call()
+        while self.largest(time.perf_counter() < over):
+            self.call()
+        self.paused_seconds = 0.0
 
     def largest(self, value: float) -> float:
         """Return the largest value of all workers. Each worker waits here until all have come."""
@@ -292,10 +291,13 @@ def one_round(
 ) -> dict[str, float]:
     """Return the seconds of a step of each kind. All workers start each kind together."""
     bench.largest(0)
-    times = dict(zip(("step", "recording"), bench.whole()))
-    if bench.many:
+    whole, times = [bench.whole()], dict[str, float]()
+    if bench.many:  # between two blocks of whole steps, so that a drift affects both kinds equally
         bench.largest(0)
         times["many"] = timed(bench.train_steps, bench.data, bench.many)
+        bench.largest(0)
+        whole.append(bench.whole())
+    times["step"], times["recording"] = np.mean(whole, axis=0).tolist()
     if bench.recorder.tasks > 1 and "compute" in kinds:
         bench.largest(0)
         times["alone"] = bench.own_pace()
@@ -310,7 +312,7 @@ def one_round(
             if number == bench.number:
                 times[name] = warm(kinds[name])
             bench.largest(0)
-    bench.use_up(time.perf_counter() - began, times["step"])
+    bench.paused_seconds = time.perf_counter() - began
     return times
 
 
@@ -322,7 +324,7 @@ def serve(bench: Bench) -> None:
     reply({"ready": True})
     over = time.perf_counter()
     for _ in sys.stdin:
-        bench.use_up(time.perf_counter() - over, seconds / bench.steps_per_call)
+        bench.paused_seconds = time.perf_counter() - over
         reply({"step_seconds": bench.whole()[0]})
         over = time.perf_counter()
 
