@@ -126,10 +126,11 @@ def test_the_six_files_for_a_newcomer_exist() -> None:
 
 
 def paths_in(row: str) -> list[str]:
-    """Return the paths in a row of the map: the first is complete, the others are next to it."""
+    """Return the paths in a row of the map: one that is not tracked is next to the first."""
+    tracked = {each for path in tracked_files() for each in (path, *path.parents)}
     first, *others = (path.rstrip("/") for path in re.findall(r"`([^`]+)`", row))
     beside = first.rpartition("/")[0]
-    return [first, *(path if (ROOT / path).exists() else f"{beside}/{path}" for path in others)]
+    return [first, *(path if ROOT / path in tracked else f"{beside}/{path}" for path in others)]
 
 
 def test_versions_agree() -> None:
