@@ -107,7 +107,8 @@ def test_the_map_names_each_room_and_nothing_else() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text()
     table = text.partition("## The map of rooms")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (`[^|]+`) \|", table, re.MULTILINE)
-    named = {path for row in rows for path in paths_in(row)}
+    tracked = {each for path in tracked_files() for each in (path, *path.parents)}
+    named = {path for row in rows for path in paths_in(row, tracked)}
     assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
     for room in ("workbench", *WITH_INNER_ROOMS):
         there = {path for path in tracked_files() if path.is_relative_to(ROOT / room)}
@@ -125,9 +126,8 @@ def test_the_six_files_for_a_newcomer_exist() -> None:
     assert [name for name in files if not (ROOT / name).is_file()] == []
 
 
-def paths_in(row: str) -> list[str]:
+def paths_in(row: str, tracked: set[Path]) -> list[str]:
     """Return the paths in a row of the map: one that is not tracked is next to the first."""
-    tracked = {each for path in tracked_files() for each in (path, *path.parents)}
     first, *others = (path.rstrip("/") for path in re.findall(r"`([^`]+)`", row))
     beside = first.rpartition("/")[0]
     return [first, *(path if ROOT / path in tracked else f"{beside}/{path}" for path in others)]

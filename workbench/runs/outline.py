@@ -11,7 +11,7 @@ from workbench.plan import who_trains
 from workbench.runs.folder.clocks import task_events
 from workbench.runs.folder.events import Event
 from workbench.runs.folder.plan import require_fields
-from workbench.runs.folder.state import LIVE, Status, status, supervisor_events
+from workbench.runs.folder.state import LIVE, Status, since_start, status, supervisor_events
 from workbench.runs.folder.tasks import read_numbers, tasks_of
 from workbench.runs.records.history import last_results
 from workbench.runs.records.progress import shape_of, steps_done
@@ -64,7 +64,7 @@ def read_outline(run_dir: Path) -> Outline:
         data=plan["data"],
         loop=plan["loop"],
         batch_size=plan["global_batch_size"] or plan["per_replica_batch_size"],
-        steps=steps_done(run_dir, plan, events, leader_events),
+        steps=steps_done(run_dir, plan, since_start(leader_events, events)),
         test_accuracy=results["test_accuracy"],
         examples_per_second=results["examples_per_second"],
         seconds=_seconds([*events, *leader_events], time.time() if state in LIVE else None),

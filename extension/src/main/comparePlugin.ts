@@ -28,12 +28,14 @@ const PROPERTIES = {
       'The folder of runs, within the folder that the server shows; default: the folder of the settings'
   },
   order: {
-    type: 'object',
+    type: ['object', 'null'],
     properties: {
       column: { type: 'string', description: 'The name of the column' },
       turned: { type: 'boolean', description: 'Whether the worst is on top' }
     },
-    description: 'The order of the table; default: as listed'
+    required: ['column', 'turned'],
+    description:
+      'The first order of the table; default: as listed. A comparison that is open keeps its order.'
   }
 };
 

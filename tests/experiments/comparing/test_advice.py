@@ -61,6 +61,11 @@ def test_if_the_budget_is_smaller_than_one_run_that_stands_instead_of_a_recommen
     )
 
 
+def test_deleted_runs_are_the_reason_that_there_is_no_recommendation() -> None:
+    sentence = recommend([Group("one"), Group("tpu", reason="no TPU here")]).sentence
+    assert sentence.endswith("one: its runs were deleted. tpu: no TPU here.")
+
+
 def test_a_stopped_run_and_a_short_run_are_told_apart(tmp_path: Path) -> None:
     stopped = timed_run(tmp_path, ONE, 1000.0, "stopped")
     short = write_run(tmp_path, steps=10)

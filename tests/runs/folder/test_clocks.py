@@ -153,6 +153,21 @@ def test_all_events_are_in_the_order_in_which_they_happened(
     assert times[[0, -1]] == pytest.approx([10.05, again + 11.5])
 
 
+@HOSTS
+@pytest.mark.parametrize("again", [20, 650])
+def test_an_attempt_without_calls_does_not_hide_the_calls_of_the_next(
+    written: WrittenRun, first: float, second: float, again: float
+) -> None:
+    for at, ahead in ((0, first), (again, second)):
+        begin(written, at=at, ahead=ahead)
+        written.event("imported", at=at + 5)
+        written.event("start", at=at + 6, step=0)
+        if at == 0:
+            written.state("failed", at=13)
+    written.call(0, 0, first=0, count=10, at=again + 10)
+    assert (written.run.progress.phase, written.run.progress.step) == ("training", 10)
+
+
 def test_a_task_that_begins_before_its_supervisor_sees_it_is_of_this_attempt(
     written: WrittenRun,
 ) -> None:

@@ -87,8 +87,8 @@ class Bench:
         self.batch_axis = int(plan["pipeline"] == "indexed")  # in stacks, axis 0 is the step
         self.steps_per_call, self.steps, self.singles = steps_per_call, 2, 2
         self.calls, self.many = DATA_CALLS, 0
-        self.paused_seconds = 0.0
         self.data = iter(script.make_batches(self.strategy, 0)[0])
+        self.used_at = time.perf_counter()
         both = script.make_steps(self.model)
         self.train_steps, self.own_steps = (
             script.make_loops(self.strategy, *both)[0] for _ in range(2)
@@ -159,7 +159,8 @@ class Bench:
         began, in_calls = time.perf_counter(), self.recorder.sums[3]
         for _ in range(self.calls):
             self.call()
-        seconds, done = time.perf_counter() - began, self.calls * self.steps_per_call
+        self.used_at = time.perf_counter()
+        seconds, done = self.used_at - began, self.calls * self.steps_per_call
         return seconds / done, (seconds - (self.recorder.sums[3] - in_calls)) / done
 
     def call(self) -> None:
@@ -174,18 +175,26 @@ class Bench:
             times = [
                 timed(self.own_steps, self.data, self.steps_per_call) for _ in range(self.calls)
             ]
+        self.used_at = time.perf_counter()
         return sum(times) / len(times)
 
-    def use_up(self) -> None:
-        """Train on the batches that were made in the pause before, for as long as it took.
+    def long_call(self) -> float:
+        """Time a step with its data, in one call of many steps."""
+        seconds = timed(self.train_steps, self.data, self.many)
+        self.used_at = time.perf_counter()
+        return seconds
 
-        This is enough if a batch takes twice as long to make as to train on.
+    def use_up(self) -> None:
+        """Train on the batches that were made since the data was last used.
+
+        It takes as long as that pause, but at most 1.5 s. As long as the pause is enough if a batch
+        takes at least twice as long to make as to train on.
         """
-        over = time.perf_counter() + min(self.paused_seconds, MOST_PAUSED_SECONDS)
+        now = time.perf_counter()
+        until = now + min(now - self.used_at, MOST_PAUSED_SECONDS)
         self.call()
-        while self.largest(time.perf_counter() < over):
+        while self.largest(time.perf_counter() < until):
             self.call()
-        self.paused_seconds = 0.0
 
     def largest(self, value: float) -> float:
         """Return the largest value of all workers. Each worker waits here until all have come."""
@@ -294,15 +303,13 @@ def one_round(
     whole, times = [bench.whole()], dict[str, float]()
     if bench.many:  # between two blocks of whole steps, so that a drift affects both kinds equally
         bench.largest(0)
-        times["many"] = timed(bench.train_steps, bench.data, bench.many)
+        times["many"] = bench.long_call()
         bench.largest(0)
         whole.append(bench.whole())
     times["step"], times["recording"] = np.mean(whole, axis=0).tolist()
     if bench.recorder.tasks > 1 and "compute" in kinds:
         bench.largest(0)
         times["alone"] = bench.own_pace()
-    bench.largest(0)
-    began = time.perf_counter()
     for name in sorted(kinds, reverse=backwards):
         bench.largest(0)
         if name != "solo":
@@ -312,7 +319,6 @@ def one_round(
             if number == bench.number:
                 times[name] = warm(kinds[name])
             bench.largest(0)
-    bench.paused_seconds = time.perf_counter() - began
     return times
 
 
@@ -322,11 +328,8 @@ def serve(bench: Bench) -> None:
     seconds = bench.largest(min(bench.whole()[0] for _ in range(2))) * bench.steps_per_call
     bench.calls = int(np.clip(round(DATA_SECONDS / seconds), DATA_CALLS, MOST_CALLS))
     reply({"ready": True})
-    over = time.perf_counter()
     for _ in sys.stdin:
-        bench.paused_seconds = time.perf_counter() - over
         reply({"step_seconds": bench.whole()[0]})
-        over = time.perf_counter()
 
 
 def main(run_dir: pathlib.Path, steps_per_call: int, seconds: str) -> Bench:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.catalog import STRATEGIES
 from workbench.plan.applicable_fields import USUAL
+from workbench.runs.folder.state import LIVE
 
 from .rows import Group, Row
 from .table import make_table
@@ -38,8 +39,8 @@ def recommend(groups: Sequence[Group]) -> Advice:
 
     Simpler means fewer replicas, then an earlier place in `SIMPLEST_FIRST`, then the usual
     precision, then no compilation by XLA. Groups whose workers do not wait for each other train in
-    another way. Of these, only the speed is given. While a run is not over, the sentence begins
-    with "So far".
+    another way. Of these, only the speed is given. While requested runs are left, the sentence
+    begins with "So far".
 
     Raises:
         RunError: a run's folder is missing or cannot be read.
@@ -83,13 +84,15 @@ def _without_speeds(groups: Sequence[Group]) -> str:
 
 def _goes_on(group: Group) -> bool:
     """Return whether a group's speed may change: it trains, or waits for its turn."""
-    return group.runs_left > 0 or any(run.alive for run in group.runs)
+    return group.runs_left > 0 or any(run.status in LIVE for run in group.runs)
 
 
 def _without_speed(group: Group) -> str:
     """Return why a group that does not go on has no speed, without a full stop."""
     if group.reason:
         return group.reason.rstrip(".")
+    if not group.runs:
+        return "its runs were deleted"
     run = group.runs[-1]
     if failure := run.failure:
         return failure.cause.rstrip(".")

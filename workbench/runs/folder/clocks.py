@@ -101,6 +101,8 @@ class TaskClock:
 def task_events(folder: Path, task: str, events: Sequence[Event]) -> list[Event]:
     """Return a task's events, with their times on the clock of the supervisor.
 
+    An event whose time was moved has the number of seconds as `ahead_seconds`.
+
     Args:
         folder: the folder of the run or of its rehearsal.
         task: one of its tasks.
@@ -114,9 +116,14 @@ def task_events(folder: Path, task: str, events: Sequence[Event]) -> list[Event]
         return found
     moments = [(_time(event), event["event"] == BEGINS) for event in found]
     return [
-        {**event, "time": _time(event) - ahead} if ahead else event
+        {**event, "time": _time(event) - ahead, "ahead_seconds": ahead} if ahead else event
         for event, ahead in zip(found, clock.ahead_seconds(moments), strict=True)
     ]
+
+
+def own_time(event: Event) -> float:
+    """Return the time of an event of `task_events` on the clock of its own task."""
+    return _time(event) + float(event.get("ahead_seconds") or 0.0)
 
 
 def _time(event: Event) -> float:

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from workbench.runs.folder.clocks import task_events
 from workbench.runs.folder.events import read_events
 from workbench.runs.folder.files import FIRST_STEP, RunError, json_text, write_text
-from workbench.runs.folder.state import supervisor_events
+from workbench.runs.folder.state import attempt_events
 from workbench.runs.folder.tasks import leader_of, read_numbers, workers_of
 from workbench.runs.records.arrays import Shape
 from workbench.runs.records.progress import shape_of, steps_done
@@ -49,9 +48,7 @@ def xray(run_dir: Path, step: int) -> StepXray | WorkersXray:
     index = step - FIRST_STEP
     if shape.synchronous:
         _require_unscaled(plan)
-        events = supervisor_events(run_dir)
-        leader_events = task_events(run_dir, tasks[0], events)
-        _require_done(step, steps_done(run_dir, plan, events, leader_events))
+        _require_done(step, steps_done(run_dir, plan, attempt_events(run_dir)))
         replies = run_programs(run_dir, "xray", str(index), tasks=tasks)
         row = recorded_row(run_dir, tasks, shape, index)
         result = describe(dict(zip(tasks, replies, strict=True)), plan, row)

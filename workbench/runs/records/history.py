@@ -14,7 +14,7 @@ import numpy as np
 from workbench.runs.folder.clocks import task_events
 from workbench.runs.folder.events import Event, note_epoch, read_events
 from workbench.runs.folder.files import FIRST_STEP
-from workbench.runs.folder.state import supervisor_events
+from workbench.runs.folder.state import since_start, supervisor_events
 from workbench.runs.folder.tasks import EVALUATOR, read_numbers, tasks_of, workers_of
 
 from .arrays import TaskRecords, joined, missing_ranges, read_tasks, shared_steps, steady_rate
@@ -114,7 +114,8 @@ class History:
         return supervisor_events(self.dir)
 
     def _steps_done(self) -> int:
-        return steps_done(self.dir, self._plan, self._supervisor_events, self._leader_events)
+        attempt = since_start(self._leader_events, self._supervisor_events)
+        return steps_done(self.dir, self._plan, attempt)
 
     def _records(self) -> list[TaskRecords]:
         ends: dict[str, list[int]] = {}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.runs.copying.copies import read_copies
-from workbench.runs.folder.clocks import TaskClock, task_events
+from workbench.runs.folder.clocks import own_time, task_events
 from workbench.runs.folder.events import Event, read_events
 from workbench.runs.folder.files import CARD, REHEARSAL_FOLDER
 from workbench.runs.folder.state import (
@@ -33,7 +33,7 @@ from workbench.runs.supervise.stage import Stage, read_stage
 from workbench.runs.supervise.watchdog import PHASE_AFTER, recent_calls
 
 from .arrays import Shape
-from .segments import list_segments, newest_ahead_seconds
+from .segments import list_segments
 
 RECENT_SECONDS = 10.0
 WORKING = ("tracing", "training", "testing", "saving", "stopping")
@@ -107,7 +107,7 @@ def read_progress(run_dir: Path) -> Progress:
     shape, leader = shape_of(plan), tasks_of(plan)[0]
     state = status(run_dir, events)
     leader_events = since_start(task_events(run_dir, leader, events), events)
-    step, fresh = _steps_done(run_dir, plan, events, leader_events)
+    step, fresh = _steps_done(run_dir, plan, shape, leader_events)
     epochs, total = int(plan["epochs"]), int(plan["total_steps"])
     phase = _phase(state, leader_events, total, fresh=fresh)
     going = phase in ("training", "testing", "saving", "stopping")
@@ -201,29 +201,28 @@ def _joined_rate(rates: list[float | None], *, synchronous: bool) -> float | Non
     return min(known) if synchronous else sum(known)
 
 
-def steps_done(
-    run_dir: Path, plan: dict[str, Any], events: Sequence[Event], leader_events: Sequence[Event]
-) -> int:
+def steps_done(run_dir: Path, plan: dict[str, Any], attempt: Sequence[Event]) -> int:
     """Return how many steps were done, recorded or not, without steps that a resume does again.
 
-    `plan` is the run's plan.json. `events` are the supervisor's events. `leader_events` are the
-    leading task's events of all attempts, or only of the last: see `clocks.task_events`.
+    `plan` is the run's plan.json. `attempt` holds the leading task's events since its last start.
     """
-    return _steps_done(run_dir, plan, events, since_start(leader_events, events))[0]
+    return _steps_done(run_dir, plan, shape_of(plan), attempt)[0]
 
 
 def _steps_done(
-    run_dir: Path, plan: dict[str, Any], events: Sequence[Event], attempt: Sequence[Event]
+    run_dir: Path, plan: dict[str, Any], shape: Shape, events: Sequence[Event]
 ) -> tuple[int, bool]:
-    """Return the steps done, and whether the last attempt has recorded any."""
-    shape, workers, clock = shape_of(plan), workers_of(plan), TaskClock(tasks_of(plan)[0], events)
-    reported = max([0, *(_step_after(event) for event in attempt)])
-    start = next((event for event in reversed(attempt) if event["event"] == "start"), None)
+    """Return the steps done, and whether this attempt has recorded any."""
+    reported = max([0, *(_step_after(event) for event in events)])
+    start = next((event for event in reversed(events) if event["event"] == "start"), None)
+    workers = [run_dir / task for task in workers_of(plan)]
     led = workers[:1] if shape.synchronous else workers  # the leader, or those that it writes for
-    newest = max(_last_call(run_dir / worker, shape, clock) for worker in led)
-    if not newest or (start is not None and newest < start["time"]):
+    # An attempt begins a segment at its first step. Each worker of a coordinator has its own steps.
+    first_step = int(start.get("step") or 0) if start and shape.synchronous else 0
+    newest = max(_last_call(worker, shape, first_step) for worker in led)
+    if not newest or (start is not None and newest < own_time(start)):
         return reported, False
-    steps = [recorded_steps(run_dir / worker, shape) for worker in workers]
+    steps = [recorded_steps(worker, shape) for worker in workers]
     return max(reported, max(steps) if shape.synchronous else sum(steps)), start is not None
 
 
@@ -233,25 +232,17 @@ def recorded_steps(task_dir: Path, shape: Shape) -> int:
     return segments[-1].first_step + segments[-1].rows(shape.replicas) if segments else 0
 
 
-def _last_call(task_dir: Path, shape: Shape, clock: TaskClock) -> float:
-    """Return when a worker's last call started, on the supervisor's clock.
+def _last_call(task_dir: Path, shape: Shape, first_step: int) -> float:
+    """Return when a worker's last call started; 0 without a call in segments from `first_step` on.
 
-    That is 0 if the worker has no segment, or if its newest segment has no rows. If the calls are
-    not recorded, it is the disk's time of the last row.
-
-    Args:
-        task_dir: the folder of the worker.
-        shape: the shape of the records.
-        clock: that of the task that times the calls: the worker, or the chief that leads it.
+    It is a time on the clock of the task that writes the records: the worker, or the chief that
+    leads it. If the calls are not recorded, it is the disk's time of the last row.
     """
-    segments = list_segments(task_dir, shape.total_steps)
-    if not segments or not segments[-1].rows(shape.replicas):
-        return 0.0
-    calls = recent_calls(segments[-1].calls_path)
-    if calls:
-        return calls[-1][2] - newest_ahead_seconds(segments, clock)
-    with contextlib.suppress(FileNotFoundError):
-        return segments[-1].path.stat().st_mtime
+    with contextlib.suppress(FileNotFoundError, IndexError):
+        newest = list_segments(task_dir, shape.total_steps)[-1]
+        if newest.first_step >= first_step and newest.rows(shape.replicas):
+            calls = recent_calls(newest.calls_path)
+            return calls[-1][2] if calls else newest.path.stat().st_mtime
     return 0.0
 
 

@@ -55,7 +55,7 @@ class StepReader:
         self._task_dir = Path(task_dir)
         self._replicas = num_replicas
         self._total_steps = total_steps
-        self._listed_ns = 0
+        self._listed_ns = -1
         """The disk's time of the folder's last change when its segments were listed."""
         self._settles_at = 0.0
         """When a new change has another timestamp for certain, on this process's own clock."""

@@ -61,12 +61,12 @@ class Segment:
         row = VALUES * replicas
         return _read(self.path, self.kind, row, start, count).reshape(-1, replicas, VALUES)
 
-    def calls(self, start: int = 0, count: int = -1) -> Doubles:
+    def calls(self, start: int = 0) -> Doubles:
         """Read calls from `start` on: float64 [calls, 4], first step, steps, start, seconds.
 
         A row that cannot be a call, as in a damaged file, is NaN.
         """
-        found = _read(self.calls_path, "<f8", CALL_VALUES, start, count).reshape(-1, CALL_VALUES)
+        found = _read(self.calls_path, "<f8", CALL_VALUES, start, -1).reshape(-1, CALL_VALUES)
         first, steps, _, seconds = found.T
         with np.errstate(invalid="ignore", over="ignore"):
             sound = (first >= self.first_step) & (first + steps <= MOST_STEPS) & (seconds >= 0)
@@ -92,15 +92,6 @@ def calls_of(segments: Sequence[Segment], clock: TaskClock) -> list[Doubles]:
     for at, seconds in zip(opened, ahead, strict=True):
         calls[at] = calls[at] - np.array([0.0, 0.0, seconds, 0.0])
     return calls
-
-
-def newest_ahead_seconds(segments: Sequence[Segment], clock: TaskClock) -> float:
-    """Return how far `clock` was ahead of the supervisor's in the attempt of the newest segment."""
-    if clock.agrees:
-        return 0.0
-    first_calls = [known(segment.calls(count=1)) for segment in segments]
-    begun = [(float(rows[0, 2]), True) for rows in first_calls if len(rows)]
-    return clock.ahead_seconds(begun)[-1] if begun else 0.0
 
 
 def list_segments(task_dir: Path, total_steps: int = MOST_STEPS) -> list[Segment]:

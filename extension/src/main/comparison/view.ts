@@ -17,7 +17,7 @@ import type { Curve } from './drawing.js';
 import type { Order } from './order.js';
 import { ComparisonTable, type Member } from './table.js';
 
-/** Which runs are compared. */
+/** Which runs are compared, and in which order they are listed. */
 export interface Compared {
   runs: string[];
   folder: string;
@@ -63,8 +63,8 @@ export class ComparisonView {
     this._table = new ComparisonTable(order, _trans, {
       open: ({ run, row }) => _asks.open(run, row?.title ?? run),
       remove: ({ run }) => this._remove(run),
-      sorted: order => {
-        _compared.order = order;
+      sorted: changed => {
+        _compared.order = changed;
         _asks.changed();
       }
     });
