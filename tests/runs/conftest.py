@@ -36,13 +36,19 @@ def forking(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def written(runs: Runs) -> Iterator[WrittenRun]:
-    """A living run in its queue."""
+def living(runs: Runs) -> Iterator[WrittenRun]:
+    """A living run without events, of one task that steps and is timed by its own clock."""
     made = WrittenRun(runs.make())
     made.alive()
-    made.state("queued")
     yield made
     made.dead()
+
+
+@pytest.fixture
+def written(living: WrittenRun) -> WrittenRun:
+    """A living run in its queue."""
+    living.state("queued")
+    return living
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Programs that a run's own interpreter runs besides training: one per file. Each prints JSON.
+"""Programs that a run's own interpreter runs besides training. Each prints JSON.
 
-`run.py` starts them.
+Each is a file or a folder. `run.py` starts them.
 """

@@ -1,0 +1,1 @@
+"""The times of a step and of its parts, as a program."""
