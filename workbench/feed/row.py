@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from workbench import catalog
 from workbench.runs.folder.events import read_events
 from workbench.runs.folder.state import LIVE
+from workbench.runs.made_of import WORK, made_of
 from workbench.runs.records.history import last_results
 from workbench.runs.unreadable import UnreadableRun, why_unreadable
 
@@ -49,8 +50,11 @@ def _make(run: Run) -> dict[str, Any]:
     data, model = catalog.label_of("data", plan.data), catalog.label_of("model", plan.model)
     loop = catalog.label_of("loop", plan.loop)
     strategy = f"{plan.strategy_label} on {plan.who_trains}"
-    batch = plan.global_batch_size or f"{plan.per_replica_batch_size} a replica"
-    return {"about": f"{model}, {strategy}, batch {batch}, {loop}, {data}"}
+    made = made_of(run)
+    return {
+        "about": f"{model}, {strategy}, batch {made['batch']}, {loop}, {data}",
+        "work": {name: made[name] for name in WORK},
+    }
 
 
 def _results(run: Run) -> dict[str, Any]:

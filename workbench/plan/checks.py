@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import catalog
-from ..config import RunConfig, did_you_mean
+from ..config import Problem, RunConfig, did_you_mean
 from .applicable_fields import USUAL
 from .own_data import is_own
 from .own_function import OwnFunction, read_own_function
@@ -53,6 +53,14 @@ def check_name(findings: Findings, name: str) -> None:
     if len(name) > LONGEST_NAME:
         rule, got = f"at most {LONGEST_NAME} characters", f"{len(name):,} characters"
         findings.add("name", rule, got, "Give it a shorter name.")
+
+
+def wrong_by_itself(config: RunConfig) -> list[Problem]:
+    """Return the problems of values that no machine could run, whatever the other fields are."""
+    findings = Findings()
+    findings.known("strategy", config.strategy, catalog.STRATEGIES)
+    check_fields(findings, config)
+    return findings.problems
 
 
 def check_fields(findings: Findings, config: RunConfig) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.experiments import group_runs, make_table, recommend
-from workbench.experiments.comparing.wording import HEAD, cells
+from workbench.experiments.comparing.wording import HEAD, cells, used_columns
 
 from .html import Html, section, table, tag
 
@@ -38,7 +38,7 @@ class Compared:
             cells(row, is_baseline=at == self.table.baseline)
             for at, row in enumerate(self.table.rows)
         ]
-        used = [at for at in range(len(HEAD)) if at < 2 or any(row[at] for row in rows)]
+        used = used_columns(rows)
         repeated = any(len(group.runs) > 1 for group in self.groups)
         return section(
             "Comparison",

@@ -14,6 +14,14 @@ export interface Results {
   examples_per_second: number | null;
 }
 
+/** The work of a step, in words. */
+export interface Work {
+  model: string;
+  data: string;
+  /** The examples of a step: of all replicas, or of each worker by itself. */
+  batch: string;
+}
+
 /** A run in a list. An unreadable run has only its trouble. */
 export interface Row {
   id: string;
@@ -23,6 +31,8 @@ export interface Row {
   title: string;
   /** Model, strategy, replicas, batch, loop and data in a line. */
   about: string;
+  /** What a step works on; runs are ranked only if theirs is equal. */
+  work?: Work;
   /** Seconds since 1970. */
   created: number;
   status: string;

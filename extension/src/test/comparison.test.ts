@@ -3,7 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { bestOf, columnsOf, namesOf } from '../main/comparison/columns.js';
+import {
+  bestOf,
+  columnsOf,
+  differencesOf,
+  namesOf
+} from '../main/comparison/columns.js';
 import { Curves } from '../main/comparison/curves.js';
 import { drawingOf, type Curve } from '../main/comparison/drawing.js';
 import { joined, type Placed } from '../main/comparison/joining.js';
@@ -16,7 +21,7 @@ import {
 import { ENGLISH as trans } from '../runview/language.js';
 import { Pace } from '../runview/pace.js';
 import type { Chart } from '../runview/series.js';
-import type { Results, RunSeries } from '../server/protocol.js';
+import type { Results, RunSeries, Work } from '../server/protocol.js';
 import type { SeriesAnswer } from '../server/series.js';
 import { row } from './rows.js';
 
@@ -86,6 +91,37 @@ test('columns show the results of the last epochs; missing ones are unknown', ()
   assert.deepEqual(texts['Loss'], ['0.412', 'unknown', 'unknown']);
   assert.deepEqual(texts['Test accuracy'], ['98.77%', 'unknown', 'unknown']);
   assert.deepEqual(texts['Examples/s'], ['unknown', 'unknown', 'unknown']);
+});
+
+test('nothing is best among runs of different work; the batch is a column', () => {
+  const results = (loss: number): Results => ({ ...UNKNOWN, loss });
+  const work = { model: 'mlp', data: 'synthetic', batch: '64' };
+  const marks = (...works: Work[]): boolean[] => {
+    const rows = works.map((each, at) =>
+      row(`${at}`, { results: results(at), work: each })
+    );
+    const columns = columnsOf(rows, trans);
+    const batch = columns.find(({ name }) => name === 'Batch')!;
+    assert.deepEqual(
+      batch.texts,
+      works.map(each => each.batch)
+    );
+    return columns.find(({ name }) => name === 'Loss')!.best;
+  };
+  assert.deepEqual(marks(work, work), [true, false]);
+  for (const other of [
+    { ...work, batch: '1,024' },
+    { ...work, data: 'fashion_mnist' },
+    { ...work, model: 'cnn' }
+  ]) {
+    assert.deepEqual(marks(work, other), [false, false]);
+  }
+  const both = [
+    row('a', { work }),
+    row('b', { work: { ...work, batch: '8' } })
+  ];
+  assert.deepEqual(differencesOf(both), ['batch']);
+  assert.deepEqual(differencesOf([row('a', { work }), undefined]), []);
 });
 
 test('clicks on a head put the best on top, then the worst, then show the runs as listed', () => {

@@ -32,12 +32,15 @@ def test_existing_runs_are_compared_in_a_table(terminal: Terminal, runs: list[Pa
     assert done.returncode == 0, done.stderr
     head, one, two, _, advice, *_ = done.stdout.splitlines()
     assert re.split(r"  +", head.strip())[:3] == [
-        *("EXAMPLES/S (95 %)", "SPEED-UP (95 %)", "EFFICIENCY"),
+        *("BATCH", "EXAMPLES/S (95 %)", "SPEED-UP (95 %)"),
     ]
-    assert re.match(r"OneDevice on 1 replica, custom +1,000 \(975 to 1,02\d\) +baseline", one)
-    assert re.match(r"Mirrored on 2 virtual replicas, custom +1,505 +1\.51 +75% ", two)
+    assert re.match(r"OneDevice on 1 replica, custom +64 +1,000 \(975 to 1,02\d\) +baseline", one)
+    assert re.match(r"Mirrored on 2 virtual replicas, custom +64 +1,505 +1\.51 +75% ", two)
     assert "an interval needs 3 finished runs, there are 2" in two
-    assert advice.startswith("Use Mirrored on 2 virtual replicas, custom: it is the fastest, but")
+    assert advice.startswith(
+        "Undecided: Mirrored on 2 virtual replicas, custom was the fastest, but"
+    )
+    assert advice.endswith("An interval needs 3 runs of each.")
 
 
 def test_json_has_the_rows_and_the_advice(terminal: Terminal, runs: list[Path]) -> None:
@@ -47,8 +50,10 @@ def test_json_has_the_rows_and_the_advice(terminal: Terminal, runs: list[Path]) 
     page = terminal.type("compare", *runs, "--html", "page.html")
     assert page.returncode == 0, page.stderr
     text = (terminal.folder / "page.html").read_text()
-    assert "<h2>Comparison</h2><p>Use Mirrored on 2 virtual replicas, custom: it is the" in text
-    assert (result["baseline"], result["advice"]["group"], result["folder"]) == (1, 1, None)
+    assert "<h2>Comparison</h2><p>Undecided: Mirrored on 2 virtual replicas, custom was" in text
+    assert (result["baseline"], result["advice"]["group"], result["folder"]) == (1, None, None)
+    assert result["advice"]["undecided"]
+    assert [row["batch"] for row in result["rows"]] == ["64", "64"]
     assert result["rows"][0]["speed_up"] == pytest.approx(1000 / 1505, rel=1e-3)
 
 
@@ -57,17 +62,20 @@ def test_impossible_comparisons_are_refused(terminal: Terminal, runs: list[Path]
         (("nothing",), "A run is opened by its id or by its folder"),
         ((runs[0], "--baseline", "TPU"), "A baseline is one of the rows; received 'TPU'"),
         ((runs[0], "--resume"), "--resume needs the folder of a comparison; received runs"),
+        ((runs[0], "--repeats", "6"), "--repeats needs the folder of a comparison; received runs"),
         (("--strategy", "one_device", "--repeats", "0"), "repeats must be 1 or more; received 0"),
     ):
         done = terminal.type("compare", *arguments)
         assert done.returncode == 1
         assert message in done.stderr
-    done = terminal.type("compare", "--strategy", "one_device", "--global-batch-size", "-1")
-    assert done.returncode == 1
-    assert "global_batch_size must be" in done.stderr
-    done = terminal.type("compare", "--xla", "off", "both")
-    assert done.returncode == 2
-    assert "xla must be true or false; got 'both'" in done.stderr
+    for flags, message in (
+        (("--global-batch-size", "-1"), "global_batch_size must be a number above 0; got -1"),
+        (("--xla", "off", "both"), "xla must be true or false; got 'both'"),
+        (("--strategy", "mirrored", "one_devise"), "got one_devise. Did you mean one_device?"),
+    ):
+        done = terminal.type("compare", *flags)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert message in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -126,7 +134,7 @@ def test_ctrl_c_stops_with_the_results_so_far(terminal: Terminal) -> None:
     output, _ = child.communicate(timeout=LIMIT_SECONDS)
     assert child.returncode == 1
     assert "1 of 1 stopped, not counted" in output
-    assert f"Go on with: workbench compare {comparison.folder} --resume" in output
+    assert f"Continue with: workbench compare {comparison.folder} --resume" in output
     asked = comparison.folder / "compare.json"
     assert [each["label"] for each in json.loads(asked.read_text())["candidates"]] == [
         "OneDevice",

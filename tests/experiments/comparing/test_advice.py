@@ -5,6 +5,8 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from tests.experiments.timed_runs import APART, ONE, TWO, group, timed_run
 from tests.widgets.folders import write_run
 from workbench.config import RunConfig
@@ -85,9 +87,12 @@ def test_while_runs_are_left_the_recommendation_holds_so_far(tmp_path: Path) -> 
     one, two = group(tmp_path, "one", ONE, 1000.0), group(tmp_path, "two", TWO, 1500.0)
     alone = "So far, use one: it is the only candidate that trained here."
     assert recommend([one, Group("two", runs_left=1)]).sentence == alone
-    more = recommend([one, replace(two, runs_left=2)]).sentence
-    assert more.startswith("So far, use two: it is the fastest, but with so few runs")
-    assert recommend([one, two]).sentence.startswith("Use two: ")
+    more = recommend([one, replace(two, runs_left=2)])
+    assert more.sentence.startswith("So far, undecided: two was the fastest")
+    assert not more.undecided, "the runs that are left may decide"
+    fast = group(tmp_path, "fast", TWO, 4000.0)
+    assert recommend([one, replace(fast, runs_left=2)]).sentence.startswith("So far, use fast: ")
+    assert recommend([one, fast]).sentence.startswith("Use fast: ")
 
 
 def test_a_significantly_fastest_group_is_recommended(tmp_path: Path) -> None:
@@ -107,9 +112,63 @@ def test_the_simplest_group_is_recommended_if_speeds_do_not_differ(tmp_path: Pat
     ]
     advice = recommend(groups)
     assert advice.group == 1
-    assert "two is not significantly faster, and this one is simpler; it has 99% (95 %: 9" in (
+    assert "two is as fast within 10%, and this one is simpler; it has 99% (95 %: 9" in (
         advice.sentence
     )
+
+
+@pytest.mark.parametrize(
+    ("others", "why"),
+    [
+        ((900.0, 1300.0, 1100.0), "its interval contains 1"),
+        ((500.0, 1390.0, 800.0), "its interval is wider than a factor of two"),
+        ((700.0,), "a single run has no interval"),
+    ],
+)
+def test_noise_is_not_recommended(tmp_path: Path, others: tuple[float, ...], why: str) -> None:
+    rates = (1250.0, 1300.0, 1200.0)[: len(others)]
+    fast = group(tmp_path, "fast", TWO, *rates)
+    advice = recommend([group(tmp_path, "one", ONE, *others), fast])
+    assert (advice.group, advice.undecided) == (None, True), why
+    assert advice.sentence.startswith("Undecided: fast was the fastest, but chance may explain it.")
+    assert "Share of its speed: one " in advice.sentence
+    needed = (
+        "An interval needs 3 runs of each"
+        if len(others) == 1
+        else "More runs of each, or more steps"
+    )
+    assert needed in advice.sentence
+
+
+def test_one_run_with_less_than_half_of_the_speed_is_slower(tmp_path: Path) -> None:
+    advice = recommend([group(tmp_path, "one", ONE, 400.0), group(tmp_path, "two", TWO, 1000.0)])
+    assert advice.group == 1
+    assert advice.sentence == "Use two: it is the fastest; one has 40% of its speed."
+
+
+def test_groups_of_different_work_are_not_ranked_together(tmp_path: Path) -> None:
+    one, two = (replace(each, global_batch_size=128) for each in (ONE, TWO))
+    groups = [
+        group(tmp_path, "one", ONE, 1000.0, 1010.0, 990.0),
+        group(tmp_path, "two", TWO, 1500.0, 1520.0, 1480.0),
+        group(tmp_path, "one, 128", one, 3000.0, 3010.0, 2990.0),
+        group(tmp_path, "two, 128", two, 2000.0, 2010.0, 1990.0),
+    ]
+    advice = recommend(groups)
+    assert advice.group is None
+    assert advice.sentence.startswith(
+        "These candidates do different work, so they are not ranked together. With batch 64, use "
+        "two: it is the fastest; "
+    )
+    assert " With batch 128, use one, 128: it is the fastest; " in advice.sentence
+    other = group(tmp_path, "other", replace(ONE, synthetic_features=20), 9000.0)
+    data = recommend([groups[0], other])
+    assert (data.group, data.sentence) == (
+        *(None, "These candidates do different work, so they are not ranked together."),
+    )
+    table = make_table([groups[0], groups[2], other])
+    assert [row.batch for row in table.rows] == ["64", "128", "64"]
+    assert [row.speed_up is None for row in table.rows] == [False, False, True]
 
 
 def test_asynchronous_workers_are_not_recommended(tmp_path: Path) -> None:

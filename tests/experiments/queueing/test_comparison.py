@@ -51,13 +51,20 @@ def root(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.slow
 def test_each_round_trains_all_candidates_and_begins_with_another_one(root: Path) -> None:
-    comparison = started(root, CONFIG, repeats=2)
+    comparison = started(root, CONFIG, repeats=1)
+    with pytest.raises(RunError, match="More runs need a comparison that is over"):
+        comparison.repeat(2)
+    assert comparison.wait(LIMIT_SECONDS) == "finished"
+    with pytest.raises(RunError, match="has 1 runs of each candidate already; received 1"):
+        comparison.repeat(1)
+    comparison.repeat(2)
+    refuse_foreign(comparison)
     assert comparison.wait(LIMIT_SECONDS) == "finished"
     order = [(trial.round, trial.candidate) for trial in comparison.trials]
     assert order == [(0, 0), (0, 1), (1, 1), (1, 0)]
     assert (comparison.ended, comparison.planned, comparison.eta_seconds) == (4, 4, 0.0)
     names = {comparison.run(trial).name for trial in comparison.trials}
-    assert {"OneDevice, 1 of 2", "Mirrored x 2, 2 of 2"} <= names
+    assert {"OneDevice", "Mirrored x 2, 2 of 2"} <= names
     begun = [event_of(comparison.run(trial), "begun") for trial in comparison.trials]
     assert [event and event["how"] for event in begun] == [{"worker-0": "forked"}] * 4
     groups = groups_of(comparison)

@@ -39,10 +39,36 @@ def test_every_combination_is_a_candidate_named_by_its_varied_fields() -> None:
 
 def test_all_candidates_train_the_same_global_batch_unless_it_varies() -> None:
     names = ["one_device", "mirrored", "multi_worker_mirrored", "central_storage"]
-    for config in (RunConfig(), RunConfig(global_batch_size=32)):
+    for config, whole in (
+        (RunConfig(), 128),
+        (RunConfig(global_batch_size=32), 32),
+        (RunConfig(per_replica_batch_size=32), 64),
+        (RunConfig(per_replica_batch_size=32, strategy="one_device"), 32),
+        (RunConfig(per_replica_batch_size=32, strategy="parameter_server", workers=3), 96),
+    ):
         found = candidates(config, {"strategy": names}, LAPTOP)
         plans = [make_plan(each.config, LAPTOP) for each in found]
-        assert {plan.global_batch_size for plan in plans} == {config.global_batch_size or 128}
+        assert {plan.global_batch_size for plan in plans} == {whole}
+
+
+def test_the_batch_of_each_replica_is_the_same_if_that_is_asked_for() -> None:
+    axes = {"strategy": ["one_device", "mirrored"]}
+    for config in (RunConfig(per_replica_batch_size=32), RunConfig(global_batch_size=64)):
+        found = candidates(config, axes, LAPTOP, "per_replica_batch_size")
+        plans = [make_plan(each.config, LAPTOP) for each in found]
+        assert [plan.global_batch_size for plan in plans] == [32, 64]
+
+
+def test_a_batch_that_varies_replaces_both_sizes_of_the_config() -> None:
+    config = RunConfig(per_replica_batch_size=64)
+    found = candidates(config, {"global_batch_size": [64, 256]}, LAPTOP)
+    assert [make_plan(each.config, LAPTOP).global_batch_size for each in found] == [64, 256]
+
+
+def test_the_batch_of_a_config_for_another_machine_comes_from_what_can_run_here() -> None:
+    config = RunConfig(strategy="tpu", per_replica_batch_size=32)
+    found = candidates(config, {"strategy": ["one_device", "mirrored"]}, LAPTOP)
+    assert {each.config.global_batch_size for each in found} == {32}
 
 
 def test_workers_that_do_not_step_together_share_the_global_batch() -> None:
@@ -113,6 +139,23 @@ def test_fields_that_change_the_training_or_have_no_values_are_refused() -> None
     both = {"global_batch_size": [64], "per_replica_batch_size": [32]}
     with pytest.raises(ConfigError, match="not both"):
         candidates(RunConfig(), both, LAPTOP)
+
+
+@pytest.mark.parametrize(
+    ("axes", "got"),
+    [
+        ({"strategy": ["mirrored", "one_devise"]}, "one_devise"),
+        ({"loop": ["fit", "custum"]}, "custum"),
+        ({"replicas": [2, 0]}, "0"),
+        ({"precision": ["float23"]}, "float23"),
+    ],
+)
+def test_a_value_that_no_machine_can_run_is_refused(
+    axes: dict[str, list[object]], got: str
+) -> None:
+    with pytest.raises(ConfigError) as raised:
+        candidates(RunConfig(), axes, LAPTOP)
+    assert [problem.got for problem in raised.value.problems] == [got]
 
 
 def test_a_candidate_survives_a_conversion_to_json() -> None:

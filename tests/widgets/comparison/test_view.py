@@ -55,8 +55,8 @@ def test_the_newest_comparison_is_shown_with_its_recommendation(tmp_path: Path) 
     opened: list[Run] = []
     shown = view(tmp_path, opened)
     one, two, tpu = rows_of(until(lambda: shown._results._table.value))
-    assert one[:3] == ["OneDevice", "1,000 (975 to 1,025)", "baseline"]
-    assert two[2].startswith("1.52 (1.3")
+    assert one[:4] == ["OneDevice", "64", "1,000 (975 to 1,025)", "baseline"]
+    assert two[3].startswith("1.52 (1.3")
     assert "no TPU here" in tpu[-1]
     until(lambda: "6 of 6 runs done, finished" in shown._progress.value)
     assert "Use Mirrored x 2: it is the fastest" in shown._results._advice.value
@@ -71,7 +71,7 @@ def test_another_baseline_and_order_are_chosen(tmp_path: Path) -> None:
     shown = view(tmp_path)
     until(lambda: shown._results._table.value)
     shown._results.choices.baseline.value = "Mirrored x 2"
-    until(lambda: rows_of(shown._results._table.value)[1][2] == "baseline")
+    until(lambda: rows_of(shown._results._table.value)[1][3] == "baseline")
     shown._results.choices.sort.value = "speed"
     until(lambda: rows_of(shown._results._table.value)[0][0] == "Mirrored x 2")
 
@@ -184,7 +184,7 @@ def test_earlier_runs_join_a_comparison_and_leave_it(tmp_path: Path) -> None:
     until(lambda: shown._results._curves.value.count("<polyline") == 3)
     assert shown._results._advice.value == advice
     shown._results.choices.baseline.value = added[0]
-    until(lambda: rows_of(shown._results._table.value)[3][2] == "baseline")
+    until(lambda: rows_of(shown._results._table.value)[3][3] == "baseline")
     earlier._added.value = [run for _, run in earlier._added.options]
     earlier._remove.click()
     until(lambda: len(rows_of(shown._results._table.value)) == 3)
@@ -261,7 +261,7 @@ def test_curves_are_shown_while_losses_are_compared(
     assert "calculating" in two
     assert "calculating" not in one
     shown._results.choices.baseline.value = "Mirrored x 2"
-    until(lambda: rows_of(shown._results._table.value)[1][2] == "baseline")
+    until(lambda: rows_of(shown._results._table.value)[1][3] == "baseline")
     read.set()
     until(lambda: "calculating" not in shown._results._table.value)
     one, two, _ = rows_of(shown._results._table.value)

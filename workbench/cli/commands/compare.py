@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import time
 from argparse import ArgumentParser, Namespace
@@ -18,6 +19,7 @@ from workbench.cli.watching import columns
 from workbench.config import ConfigError, Problem, field_types
 from workbench.experiments import (
     AXES,
+    Advice,
     Comparison,
     Group,
     Table,
@@ -28,7 +30,8 @@ from workbench.experiments import (
     recommend,
     start_comparison,
 )
-from workbench.experiments.comparing.wording import HEAD, cells
+from workbench.experiments.comparing.advice import more_repeats
+from workbench.experiments.comparing.wording import HEAD, cells, used_columns
 from workbench.experiments.queueing.request import ASKED
 from workbench.experiments.queueing.tournament import DROP_BELOW, contenders, to_be_compared
 from workbench.report import Compared, write_comparison
@@ -56,7 +59,10 @@ def add_flags(parser: ArgumentParser) -> None:
     )
     text = "runs by id or folder, or the folder of an earlier comparison"
     parser.add_argument("runs", metavar="RUN", nargs="*", help=text)
-    text = f"runs of each combination. Three or more give intervals. Default: {REPEATS}."
+    text = (
+        f"runs of each combination. Three or more give intervals. Default: {REPEATS}. With the"
+        " folder of an earlier comparison: train until there are so many."
+    )
     parser.add_argument("--repeats", type=int, metavar="N", help=text)
     text = "limit in seconds for all runs together. Default: no limit."
     parser.add_argument("--budget", type=float, metavar="SECONDS", help=text)
@@ -116,7 +122,7 @@ def compare(arguments: Namespace) -> int:
         if advice.group is not None:
             print(f"Its script: {groups[advice.group].runs[0].dir / 'train.py'}")
         if going_on is not None:
-            print(_ending(going_on))
+            print(_ending(going_on, advice))
     stopped = going_on is not None and going_on.state != "finished"
     failed = any(status in ("failed", "lost") for row in table.rows for status in row.statuses)
     return int(stopped or failed)
@@ -136,7 +142,7 @@ def _judge(groups: Sequence[Group]) -> None:
 def report(table: Table) -> str:
     """Return the table as aligned text, with the notes on all rows below."""
     rows = [cells(row, is_baseline=at == table.baseline) for at, row in enumerate(table.rows)]
-    used = [at for at in range(len(HEAD)) if at < 2 or any(row[at] for row in rows)]
+    used = used_columns(rows)
     head = [HEAD[at] for at in used]
     lines = columns(head, [[row[at] for at in used] for row in rows])
     return "\n".join([*lines, *(f"Note: {note}." for note in table.notes)])
@@ -149,7 +155,7 @@ def _check_together(arguments: Namespace) -> None:
         ConfigError: runs are named beside flags of runs to train, or none is named to resume.
     """
     given = [name for name in TRAINING_FLAGS if getattr(arguments, name) is not None]
-    if arguments.runs and given:
+    if arguments.runs and set(given) - {"repeats"}:
         rule = "given without flags of runs to train"
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
         fix = "Leave these flags out to compare existing runs, or leave RUN out to train."
@@ -170,10 +176,11 @@ def _named(arguments: Namespace) -> tuple[list[Group], Comparison | None]:
     """Return the groups of the named runs, or the one named earlier comparison."""
     first = _comparison(arguments.runs[0], arguments.runs_dir)
     if first is None:
-        if arguments.resume:
+        if arguments.resume or arguments.repeats is not None:
+            flag = "--resume" if arguments.resume else "--repeats"
             raise RunError(
-                "--resume needs the folder of a comparison; received runs. Resume each run with "
-                "`workbench runs resume RUN`."
+                f"{flag} needs the folder of a comparison; received runs. Resume each run with "
+                "`workbench runs resume RUN`, or leave RUN out to train."
             )
         return group_runs([open_run(name, arguments.runs_dir) for name in arguments.runs]), None
     if len(arguments.runs) > 1:
@@ -181,7 +188,9 @@ def _named(arguments: Namespace) -> tuple[list[Group], Comparison | None]:
             f"The names are one comparison or several runs; received {len(arguments.runs)} names, "
             f"and {arguments.runs[0]} is a comparison. Give only this name."
         )
-    if arguments.resume:
+    if arguments.repeats is not None:
+        first.repeat(arguments.repeats)
+    elif arguments.resume:
         first.resume()
     return [], first
 
@@ -243,10 +252,16 @@ def _follow(comparison: Comparison) -> None:
         print(f"The comparison's queue ended unexpectedly: {comparison.log(5)}", file=sys.stderr)
 
 
-def _ending(comparison: Comparison) -> str:
-    if comparison.state == "finished":
-        return f"Runs: {comparison.folder}"
-    return f"Go on with: workbench compare {comparison.folder} --resume"
+def _ending(comparison: Comparison, advice: Advice) -> str:
+    """Return where the runs are, and the command that continues what is not decided or over."""
+    command = f"workbench compare {shlex.quote(str(comparison.folder))}"
+    if comparison.state != "finished":
+        return f"Continue with: {command} --resume"
+    where = f"Runs: {comparison.folder}"
+    if not (advice.undecided and comparison.repeatable):
+        return where
+    more = f"{command} --repeats {more_repeats(comparison.request.repeats)}"
+    return f"{where}\nDecide with more runs: {more}"
 
 
 def _baseline(asked: str | None, groups: Sequence[Group]) -> int | None:

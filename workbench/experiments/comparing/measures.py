@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.runs.folder.state import LIVE
+from workbench.runs.made_of import made_of
 from workbench.runs.records.kept import OVER, KeptFile, RunLines, Stamp, stamp_of
-
-from .made_of import made_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from workbench.runs import Run
 
-KEPT = KeptFile("measures.json", 4)
+KEPT = KeptFile("measures.json", 5)
 """So that a table of many runs is read quickly."""
 
 
@@ -53,8 +52,8 @@ class Measures:
     """For each epoch that is over: the seconds of training up to its end, and its accuracy. The
     accuracy comes from the test, or from training if nothing is tested. NaN is unknown."""
     made_of: Mapping[str, str]
-    """The values that are equal in runs that train the same, in words: data, model, seed, learning
-    rate, precision, XLA."""
+    """The values that are equal in runs that train the same, in words: data, model, batch, seed,
+    learning rate, precision, XLA."""
 
     @property
     def alive(self) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.interval import Interval
+from workbench.runs.made_of import WORK
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,12 +32,17 @@ class Group:
 class Row:
     """A group's numbers: the medians of its finished runs, unless stated otherwise. None: unknown.
 
-    A speed-up compares with the baseline: how many times as many examples per second.
+    A speed-up compares with the baseline: how many times as many examples per second. It is unknown
+    if model or data differ from those of the baseline, because their examples are not alike.
     """
 
     label: str
     runs: tuple[str, ...]
     statuses: tuple[str, ...]
+    model: str = ""
+    data: str = ""
+    batch: str = ""
+    """The examples of a step, in words: of all replicas, or of each worker by itself."""
     replicas: int | None = None
     """The replicas that train simultaneously; for ParameterServer, its workers."""
     global_batch_size: int | None = None
@@ -68,6 +74,11 @@ class Row:
     max_loss_difference: float | None = None
     """The largest difference in any step, between the first run and the baseline's first run."""
     notes: tuple[str, ...] = ()
+
+    @property
+    def work(self) -> tuple[str, ...]:
+        """The work of a step. Only rows with the same work are ranked."""
+        return tuple(getattr(self, name) for name in WORK)
 
     @property
     def last_accuracy(self) -> float | None:

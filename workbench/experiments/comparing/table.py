@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from statistics import median
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.experiments.agreement import compare_losses, losses_of
 from workbench.runs import RunError
+from workbench.runs.made_of import WORK
 
 from .goodput import with_goodput
 from .intervals import FEWEST_REPEATS, rate_interval, ratio_interval
@@ -125,10 +126,12 @@ def _row(group: Group, measured: Sequence[Measures], target_accuracy: float | No
     """Return a row without the values that need a baseline."""
     done = [each for each in measured if each.status == "finished"]
     rates = [each.examples_per_second for each in done if each.examples_per_second]
+    made: Mapping[str, Any] = measured[0].made_of if measured else {}
     row = Row(
         group.label,
         tuple(each.run for each in measured),
         tuple(each.status for each in measured),
+        **{name: made[name] for name in WORK if name in made},
         replicas=measured[0].replicas if measured else None,
         global_batch_size=measured[0].global_batch_size if measured else None,
         examples_per_second=math.exp(sum(map(math.log, rates)) / len(rates)) if rates else None,
@@ -178,7 +181,8 @@ def _rates(group: Group, measured: Sequence[Measures]) -> dict[int, float]:
 
 def _against(row: Row, rates: dict[int, float], base: Row, others: dict[int, float]) -> Row:
     """Return a row compared with the baseline, round by round if both ran in turn."""
-    if row is base or not row.examples_per_second or not base.examples_per_second:
+    alike = (row.model, row.data) == (base.model, base.data)
+    if row is base or not row.examples_per_second or not base.examples_per_second or not alike:
         return replace(row, speed_up=1.0) if row is base and row.examples_per_second else row
     shared = sorted(at for at in rates.keys() & others.keys() if at >= 0)
     paired = len(shared) >= FEWEST_REPEATS
@@ -212,9 +216,9 @@ def _differences(measured: Sequence[Sequence[Measures]]) -> list[str]:
     ]
 
 
+_OTHER_WORK = "these runs do different work, so they are not ranked together"
 _SAME = {
-    "data": "their losses and speeds come from different work",
-    "model": "their losses and speeds come from different work",
+    **dict.fromkeys(WORK, _OTHER_WORK),
     "seed": "their losses differ by chance too",
     "learning rate": "their losses differ by it too",
     "precision": "their losses differ by rounding too",

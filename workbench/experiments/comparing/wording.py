@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from workbench.interval import Interval
 
 from .rows import Row
 
 HEAD = (
-    *("", "Examples/s (95 %)", "Goodput (95 %)", "Speed-up (95 %)", "Efficiency"),
+    *("", "Batch", "Examples/s (95 %)", "Goodput (95 %)", "Speed-up (95 %)", "Efficiency"),
     *("Median step", "95th percentile"),
     *("Host memory", "Device memory", "Loss", "Test loss", "Accuracy", "To target"),
     *("Loss differs at most", "Notes"),
 )
+
+ALWAYS_SHOWN = 3
+"""Name, batch and speed."""
 
 
 def cells(row: Row, *, is_baseline: bool) -> list[str]:
@@ -19,6 +24,7 @@ def cells(row: Row, *, is_baseline: bool) -> list[str]:
     notes = [*row.notes, *(["no significant difference"] if row.differs is False else [])]
     return [
         row.label,
+        row.batch,
         _around(row.examples_per_second, row.examples_per_second_interval, ",.0f"),
         _goodput(row),
         "baseline" if is_baseline else _around(row.speed_up, row.speed_up_interval, ".2f"),
@@ -34,6 +40,12 @@ def cells(row: Row, *, is_baseline: bool) -> list[str]:
         "0" if row.max_loss_difference == 0 else _shown(row.max_loss_difference, "{:.1e}"),
         "; ".join(notes),
     ]
+
+
+def used_columns(rows: Sequence[Sequence[str]]) -> list[int]:
+    """Return the numbers of the columns to show: the first three, and all that have a text."""
+    columns = zip(*rows, strict=True)
+    return [at for at, texts in enumerate(columns) if at < ALWAYS_SHOWN or any(texts)]
 
 
 def _around(value: float | None, interval: Interval | None, form: str) -> str:

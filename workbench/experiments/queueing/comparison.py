@@ -6,6 +6,7 @@ the process that started it. It is alive while it holds the folder's lock.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import time
 from dataclasses import dataclass
@@ -143,6 +144,38 @@ class Comparison:
                 f"Only a stopped or lost comparison can be resumed; {self.folder.name} is "
                 "finished. Start a new one."
             )
+        spawn(self.folder)
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether more runs of its candidates can be asked for; see `repeat`."""
+        out, request = self.left_out, self.request
+        able = sum(
+            not each.reason and number not in out for number, each in enumerate(request.candidates)
+        )
+        return not self.alive and request.budget_seconds is None and able > 1
+
+    def repeat(self, repeats: int) -> None:
+        """Train the candidates that were not left out until each has so many runs.
+
+        Raises:
+            RunError: the comparison cannot be repeated, has so many runs already, or its queue
+                cannot be started.
+        """
+        request = self.request
+        if not self.repeatable:
+            raise RunError(
+                "More runs need a comparison that is over, has no budget, and has two candidates "
+                f"that were not left out; this is not so for {self.folder.name}, which is "
+                f"{self.state}. Start a new comparison."
+            )
+        if repeats <= request.repeats:
+            raise RunError(
+                f"{self.folder.name} has {request.repeats} runs of each candidate already; "
+                f"received {repeats}. Ask for {request.repeats + 1} or more."
+            )
+        self._request = dataclasses.replace(request, repeats=repeats)
+        self._request.write(self.folder)
         spawn(self.folder)
 
     def wait(self, timeout_seconds: float | None = None) -> State:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from workbench import catalog
 from workbench.codegen import render_script
 from workbench.config import ConfigError, Problem, RunConfig
 from workbench.plan import PlanError, make_plan
 from workbench.plan.applicable_fields import without_unused
+from workbench.plan.checks import wrong_by_itself
 from workbench.runs.programs.own_data import look
 
 if TYPE_CHECKING:
@@ -25,6 +27,9 @@ AXES = (
 )
 """Fields of a config that may vary. Data, model and seed may not vary, because the runs would train
 something else."""
+
+BatchSize = Literal["global_batch_size", "per_replica_batch_size"]
+BATCH_SIZES = {"global_batch_size", "per_replica_batch_size"}
 
 
 @dataclass(frozen=True)
@@ -49,30 +54,34 @@ class Candidate:
 
 
 def candidates(
-    config: RunConfig, axes: Mapping[str, Sequence[Any]], devices: Devices
+    config: RunConfig,
+    axes: Mapping[str, Sequence[Any]],
+    devices: Devices,
+    shared: BatchSize = "global_batch_size",
 ) -> list[Candidate]:
     """Return every combination in order; combinations with the same script are returned once.
 
-    Fields that do not vary are as in `config`. If `config` leaves the batch to the plan, all
-    candidates share the global batch that `config` itself is planned with, so that they train
-    alike. If a strategy does not use a field, the field keeps its usual value. If a strategy's
-    workers do not step together, each worker gets its share of the global batch.
+    Fields that do not vary are as in `config`. Unless a batch size varies, all candidates share one
+    of the batch sizes that `config` is planned with: with `shared` as it is, the global one, so
+    that they do the same work. If a strategy does not use a field, the field keeps its usual value.
+    If a strategy's workers do not step together, each worker gets its share of the global batch.
 
     Raises:
-        ConfigError: a field may not vary or has no values, or both batch sizes vary.
+        ConfigError: a field may not vary, has no values or a value that no machine can run, or both
+            batch sizes vary.
     """
-    _check(axes)
+    _check(config, axes)
     facts = look(config)
-    config = _with_batch(config, axes, devices, facts)
+    combinations = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+    config = _with_batch(config, combinations, devices, facts, shared)
     found: dict[object, Candidate] = {}
-    for values in product(*axes.values()):
-        varied = dict(zip(axes, values, strict=True))
+    for varied in combinations:
         candidate, key = _candidate(config, varied, axes, devices, facts)
         found.setdefault(key, candidate)
     return list(found.values())
 
 
-def _check(axes: Mapping[str, Sequence[Any]]) -> None:
+def _check(config: RunConfig, axes: Mapping[str, Sequence[Any]]) -> None:
     problems = [
         Problem(name, f"one of {', '.join(AXES)}, to be varied", name, "Leave it out.")
         for name in axes
@@ -83,25 +92,50 @@ def _check(axes: Mapping[str, Sequence[Any]]) -> None:
         for name, values in axes.items()
         if not values
     ]
-    if {"global_batch_size", "per_replica_batch_size"} <= axes.keys():
+    if axes.keys() >= BATCH_SIZES:
         rule, got = "varied, or per_replica_batch_size, but not both", "both"
         problems.append(Problem("global_batch_size", rule, got, "Leave one of them out."))
+    if not problems:
+        problems = [
+            problem
+            for name, values in axes.items()
+            for value in values
+            for problem in wrong_by_itself(_with(config, name, value))
+            if problem.field == name
+        ]
     if problems:
         raise ConfigError(problems)
 
 
 def _with_batch(
     config: RunConfig,
-    axes: Mapping[str, Sequence[Any]],
+    combinations: Sequence[Mapping[str, Any]],
     devices: Devices,
     facts: DataFacts | None,
+    shared: BatchSize,
 ) -> RunConfig:
-    """Return the config with a batch, if all must share one and none is given."""
-    given = config.global_batch_size or config.per_replica_batch_size
-    if given or {"global_batch_size", "per_replica_batch_size"} & axes.keys():
-        return config
-    plan = make_plan(config, devices, facts)
-    return replace(config, global_batch_size=plan.examples_per_step)
+    """Return the config with the one batch size that all share; without any, if one varies.
+
+    If this machine cannot plan the config itself, the first combination that it can plan decides.
+    """
+    free = replace(config, global_batch_size=None, per_replica_batch_size=None)
+    if BATCH_SIZES & combinations[0].keys():
+        return free
+    if given := getattr(config, shared):
+        return _with(free, shared, given)
+    for each in (config, *(_fitting(replace(config, **varied)) for varied in combinations)):
+        with contextlib.suppress(PlanError):
+            plan = make_plan(each, devices, facts)
+            size = plan.per_replica_batch_size
+            if shared == "global_batch_size":
+                size = plan.global_batch_size or size * plan.workers
+            return _with(free, shared, size)
+    return config
+
+
+def _with(config: RunConfig, name: str, value: Any) -> RunConfig:
+    values = {name: value}
+    return replace(config, **values)
 
 
 def _candidate(

@@ -9,6 +9,8 @@ from typing import Any
 
 from workbench.config import ConfigError
 from workbench.runs import RunError
+from workbench.runs.folder.files import json_text, sha256, write_text
+from workbench.runs.folder.trust import note
 
 from .grid import Candidate
 
@@ -37,6 +39,12 @@ class Request:
         """Return plain JSON values."""
         candidates = [each.to_json() for each in self.candidates]
         return {"version": VERSION, **vars(self), "candidates": candidates}
+
+    def write(self, folder: Path) -> None:
+        """Write the request into the folder of its comparison, as one of this machine."""
+        text = json_text(self.to_json())
+        write_text(folder / ASKED, text)
+        note(folder, sha256(text))
 
     @classmethod
     def read(cls, folder: Path) -> Request:

@@ -9,13 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.runs import RunError
-from workbench.runs.folder.files import json_text, runs_root, sha256, unwritable, write_text
-from workbench.runs.folder.trust import note
+from workbench.runs.folder.files import json_text, runs_root, unwritable, write_text
 
 from .comparison import Comparison
 from .grid import Candidate
 from .process import DEVICES, spawn
-from .request import ASKED, Request
+from .request import Request
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
@@ -67,9 +66,7 @@ def start_comparison(
     except OSError as error:
         raise unwritable(folder, error) from error
     write_text(folder / DEVICES, json_text(devices.to_json()))
-    text = json_text(request.to_json())
-    write_text(folder / ASKED, text)
-    note(folder, sha256(text))
+    request.write(folder)
     spawn(folder)
     return Comparison(folder)
 

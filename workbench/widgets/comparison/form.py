@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import ipywidgets as ipw
@@ -12,6 +12,7 @@ from workbench import catalog
 from workbench.catalog import Choice
 from workbench.config import RunConfig
 from workbench.experiments.comparing.advice import SIMPLEST_FIRST
+from workbench.experiments.queueing.grid import BatchSize
 from workbench.experiments.queueing.tournament import to_be_compared
 from workbench.widgets.form.fields import (
     ChoiceField,
@@ -52,6 +53,8 @@ class Asked:
     repeats: int
     budget_seconds: float | None
     target_accuracy: float | None
+    shared: BatchSize
+    """The batch size that all candidates have, unless it varies."""
 
 
 class Ticks:
@@ -97,7 +100,10 @@ class ComparisonForm:
             "For the strategies with several workers. List several to compare them, such as 2, 4."
         )
         self.sizes = TextField("compared_sizes", "Batch sizes", hint="as in the form")
-        self.sizes.show_help("List several to compare them, such as 64, 256.")
+        self.sizes.show_help(
+            "List several to compare them, such as 64, 256. Empty: the batch size of the form, "
+            "for its own strategy and replicas."
+        )
         self.equal = ChoiceField("compared_equal", "Meaning of the sizes", SIZES)
         self.steps = NumberField("compared_steps", "Steps per run", whole=True, optional=True)
         self.steps.hint("enough for a speed")
@@ -154,7 +160,6 @@ class ComparisonForm:
             axes["workers"] = values["compared_workers"]
         if values["compared_sizes"]:
             axes[self.equal.read()] = values["compared_sizes"]
-            config = replace(config, global_batch_size=None, per_replica_batch_size=None)
         if precisions := self.precisions.read():
             axes["precision"] = precisions
         if xla := self.xla.read():
@@ -166,6 +171,7 @@ class ComparisonForm:
             int(values["compared_repeats"]),
             values["budget_seconds"],
             target,
+            self.equal.read(),
         )
 
 

@@ -27,6 +27,7 @@ class Sort:
 NAME = "name"
 SORTS: Mapping[str, Sort] = {
     NAME: Sort("Name", lambda row: row.label.casefold()),
+    "batch": Sort("Batch", lambda row: row.global_batch_size),
     "speed": Sort("Examples/s (95 %)", lambda row: row.examples_per_second, True),
     "goodput": Sort("Goodput (95 %)", lambda row: row.goodput or row.goodput_low, True),
     "speed-up": Sort("Speed-up (95 %)", lambda row: row.speed_up, True),

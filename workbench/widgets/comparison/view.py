@@ -16,6 +16,7 @@ from workbench.experiments import (
     list_comparisons,
     start_comparison,
 )
+from workbench.experiments.comparing.advice import more_repeats
 from workbench.experiments.queueing.tournament import DROP_BELOW
 from workbench.widgets.kernel.background import Latest, run_in_background
 from workbench.widgets.kernel.poller import Poller
@@ -74,6 +75,7 @@ class ComparisonView:
         self._resume = button(
             "Resume the comparison", "Continue where the comparison was stopped", self._on_resume
         )
+        self._repeat = button("", "Until the intervals show which is faster", self._on_repeat)
         self._progress = html(description="Progress of the comparison")
         self._kept_note = html(description="Whether this view is kept")
         self._kept = KeptArrangement(self._say_kept)
@@ -81,7 +83,7 @@ class ComparisonView:
         self._losses = LossDifferences(self._take_losses, self._losses_failed)
         self._earlier = EarlierRuns(runs_dir, self._on_choice)
         self._others = EarlierComparisons(runs_dir, self._on_open)
-        buttons = row(self._start, self._stop, self._resume, self._progress)
+        buttons = row(self._start, self._stop, self._resume, self._repeat, self._progress)
         parts = (self._form.box, buttons, self._others.box, self._earlier.box, self._kept_note)
         self.box = section(
             "Which strategy, which batch?", ABOUT, *parts, self._results.box,
@@ -125,7 +127,7 @@ class ComparisonView:
         devices = self._devices()
         several = [name for name, values in asked.axes.items() if len(values) > 1]
         return start_comparison(
-            candidates(asked.config, asked.axes, devices),
+            candidates(asked.config, asked.axes, devices, asked.shared),
             devices,
             self._runs_dir,
             repeats=asked.repeats,
@@ -143,17 +145,24 @@ class ComparisonView:
             )
 
     def _on_resume(self, _: Any) -> None:
+        self._go_on(Comparison.resume)
+
+    def _on_repeat(self, _: Any) -> None:
+        self._go_on(lambda each: each.repeat(more_repeats(each.request.repeats)))
+
+    def _go_on(self, begin: Callable[[Comparison], None]) -> None:
+        """Let the queue of the shown comparison begin again, if it is not someone else's."""
         comparison = self._comparison
         if comparison is None:
             return
-        self._resume.disabled = True
+        self._resume.disabled = self._repeat.disabled = True
 
-        def resume() -> Comparison:
+        def go_on() -> Comparison:
             refuse_foreign(comparison)
-            comparison.resume()
+            begin(comparison)
             return comparison
 
-        run_in_background(resume, self._follow_with_choices, self._failed)
+        run_in_background(go_on, self._follow_with_choices, self._failed)
 
     def _on_open(self, comparison: Comparison) -> None:
         run_in_background(lambda: comparison, self._follow, self._failed)
@@ -230,13 +239,20 @@ class ComparisonView:
             self._failed(error)
 
     def _show_buttons(self) -> None:
-        state = self._seen.state if self._seen else None
+        state, comparison = self._seen.state if self._seen else None, self._comparison
         alive = state in GOING_ON
         set_visible(self._stop, visible=alive)
         set_visible(self._resume, visible=state in ("stopped", "lost"))
+        undecided = self._seen is not None and self._seen.advice.undecided
+        repeatable = comparison is not None and undecided and comparison.repeatable
+        set_visible(self._repeat, visible=repeatable)
+        if comparison is not None and repeatable:
+            repeats = comparison.request.repeats
+            more = more_repeats(repeats) - repeats
+            self._repeat.description = f"Run {more} more of each"
         self._start.disabled = alive
         self._stop.disabled = state == "stopping"
-        self._resume.disabled = False
+        self._resume.disabled = self._repeat.disabled = False
 
     def _say_kept(self, note: str) -> None:
         self._kept_note.value = markup.notice("warning", note) if note else ""

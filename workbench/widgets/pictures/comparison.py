@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.charts.style import REPLICA_DASHES
-from workbench.experiments.comparing.wording import HEAD, cells
+from workbench.experiments.comparing.wording import HEAD, cells, used_columns
 from workbench.widgets.parts import markup
 
 from . import drawing, interval_bars
@@ -80,7 +80,7 @@ def table(
         if due and due[at]:
             numbers[LOSS_DIFFERENCE] = "calculating"
         rows.append([*numbers, states[at], notes])
-    used = [at for at in range(len(COLUMNS)) if at < 2 or any(row[at] for row in rows)]
+    used = used_columns(rows)
     numeric = [used.index(at) for at in used if at in NUMERIC]
     made = markup.table(
         "Comparison table", [COLUMNS[at] for at in used], [[r[at] for at in used] for r in rows],

@@ -5,7 +5,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { button, make } from '../../runview/elements.js';
 import { sampleOf } from '../../runview/legend.js';
 import type { Row } from '../../server/protocol.js';
-import { columnsOf, type Column } from './columns.js';
+import { columnsOf, differencesOf, type Column } from './columns.js';
 import { lineOf } from './drawing.js';
 import { heading, sortHead } from './heads.js';
 import { afterClick, inOrder, type Order, type Sorting } from './order.js';
@@ -57,8 +57,26 @@ export class ComparisonTable {
     }
     this._shown = shown;
     const focused = (document.activeElement as HTMLElement | null)?.dataset.key;
-    this.node.replaceChildren(this._table(members, columns));
+    this.node.replaceChildren(
+      ...this._differences(members),
+      this._table(members, columns)
+    );
     this._focus(focused);
+  }
+
+  /** Say why no run is marked as the best, if they do different work. */
+  private _differences(members: Member[]): HTMLElement[] {
+    const names = {
+      model: this._trans.__('model'),
+      data: this._trans.__('data'),
+      batch: this._trans.__('batch')
+    };
+    const found = differencesOf(members.map(({ row }) => row));
+    const text = this._trans.__(
+      'These runs do different work (%1 differs), so none is marked as the best.',
+      found.map(name => names[name]).join(', ')
+    );
+    return found.length > 0 ? [make('p', 'wbv-quiet', text)] : [];
   }
 
   private _table(members: Member[], columns: Column[]): HTMLElement {

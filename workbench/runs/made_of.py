@@ -1,4 +1,4 @@
-"""What a run is made of, in words, so that differences between compared runs are found."""
+"""What a run is made of, in words, so that only runs that do the same work are ranked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from workbench.runs.processes.own_modules import newest_hash
 if TYPE_CHECKING:
     from workbench.plan import Plan
     from workbench.plan.own_function import OwnFunction
-    from workbench.runs import Run
+
+    from .run import Run
+
+WORK = ("model", "data", "batch")
+"""The values that make the work of a step. Runs are ranked only among those that share them."""
 
 
 def made_of(run: Run) -> dict[str, str]:
@@ -25,11 +29,18 @@ def made_of(run: Run) -> dict[str, str]:
     return {
         "data": _data(run, plan),
         "model": _named(run, plan.model, plan.own_model),
+        "batch": batch_of(plan),
         "seed": str(plan.config.seed),
         "learning rate": str(plan.learning_rate),
         "precision": plan.config.precision,
         "XLA": "on" if plan.config.xla else "off",
     }
+
+
+def batch_of(plan: Plan) -> str:
+    """Return the examples of a step, in words: of all replicas, or of each worker by itself."""
+    whole = plan.global_batch_size
+    return f"{whole:,}" if whole else f"{plan.per_replica_batch_size:,} per worker"
 
 
 def _data(run: Run, plan: Plan) -> str:
