@@ -113,14 +113,14 @@ def test_runs_on_the_same_devices_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WORKBENCH_STATE", str(tmp_path))
-    ticket = Ticket.draw(tmp_path, "run-1", ("CPU:0",), start_now=True)
+    ticket = Ticket.draw(tmp_path, tmp_path / "run-1", ("CPU:0",), start_now=True)
     reports: list[BatchProgress] = []
     found = find_batch_size(
         RunConfig(), devices=LAPTOP, on_progress=reports.append, stopped=lambda: bool(reports)
     )
     ticket.give_back()
-    assert found.beside == reports[0].beside == ("run-1",)
-    assert json.loads(json.dumps(found.to_json()))["beside"] == ["run-1"]
+    assert found.beside == reports[0].beside == (str(tmp_path / "run-1"),)
+    assert json.loads(json.dumps(found.to_json()))["beside"] == [str(tmp_path / "run-1")]
 
 
 @pytest.mark.parametrize(

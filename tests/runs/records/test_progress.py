@@ -55,9 +55,9 @@ def test_a_queued_run_names_the_runs_that_it_waits_for(written: WrittenRun) -> N
     written.state("queued", at=1, devices=["CPU:0"], behind=["one", "of-another-folder"])
     progress = written.run.progress
     assert progress.waits_for == ("one",)
-    assert progress.note == "Waits for CPU:0, held by one, of-another-folder."
+    assert progress.note == "Waits for CPU:0 behind one, of-another-folder."
     written.state("starting", at=2)
-    assert written.run.progress.waits_for == ()
+    assert (written.run.progress.note, written.run.progress.waits_for) == ("", ())
 
 
 def test_a_resumed_run_starts_at_the_step_of_its_checkpoint(written: WrittenRun) -> None:
@@ -108,6 +108,28 @@ def test_a_task_that_was_started_again_is_reported_in_its_lane_and_to_the_page(
     assert [lane.note for lane in progress.lanes] == [note]
     written.state("starting", at=5)
     assert written.run.progress.note == ""
+    written.dead()
+
+
+def test_a_resumed_run_that_waits_tells_nothing_of_its_earlier_attempt(
+    written: WrittenRun,
+) -> None:
+    written.alive()
+    written.state("starting", at=1)
+    written.event("start", at=2, step=0)
+    written.state("running", at=2)
+    written.silence("clock_differs", at=2, ahead_seconds=3600.0)
+    written.silence("rehearsed", at=2, trouble="The model cannot be saved.")
+    written.silence("restarted", at=3, cause="The trainer was killed (SIGKILL).")
+    written.silence("stalled", at=4, silent_seconds=20)
+    written.event("checkpoint_failed", at=4, step=30, error="No space left on device")
+    for told in ("silent", "started again", "clocks", "could not be saved"):
+        assert told in written.run.progress.note
+    written.state("failed", at=5, cause="Killed.")
+    written.state("queued", at=6, devices=["CPU:0"], behind=["one"])
+    progress = written.run.progress
+    assert progress.note == "Waits for CPU:0 behind one."
+    assert [lane.note for lane in progress.lanes] == [""]
     written.dead()
 
 

@@ -1,33 +1,34 @@
 """The order of runs that share a device."""
 
 import os
+import shlex
 import signal
 from pathlib import Path
 
 from tests.runs.run_folders import Runs, event_of, pid_of, states
 from tests.waiting import LIMIT_SECONDS, until
-from workbench.runs import Run
-from workbench.runs.supervise.queue import Ticket, holders
+from workbench.runs import Run, open_run
+from workbench.runs.supervise.queue import Ticket, holders, in_line
 
 
 def waits_for(run: Run, *others: Run) -> bool:
-    return (event_of(run, "queued") or {}).get("behind") == [other.id for other in others]
+    return (event_of(run, "queued") or {}).get("behind") == [str(other.dir) for other in others]
 
 
 def test_tickets_wait_in_order_and_only_for_shared_devices(tmp_path: Path) -> None:
     def draw(run: str, *devices: str, start_now: bool = False) -> Ticket:
-        return Ticket.draw(tmp_path, run, devices, start_now=start_now)
+        return Ticket.draw(tmp_path, Path(run), devices, start_now=start_now)
 
     a, b = draw("a", "GPU:0"), draw("b", "GPU:0", "GPU:1")
     c, d = draw("c", "GPU:1"), draw("d", "GPU:2")
-    assert (a.ahead(), b.ahead(), c.ahead(), d.ahead()) == ([], ["a"], ["b"], [])
+    assert (a.ahead(), b.ahead(), c.ahead(), d.ahead()) == ([], [Path("a")], [Path("b")], [])
     hasty = draw("hasty", "GPU:0", start_now=True)
     a.give_back()
-    assert b.ahead() == ["hasty"]
+    assert b.ahead() == [Path("hasty")]
     os.close(hasty.fd)  # like a killed process
     assert b.ahead() == []
     assert not hasty.path.exists()
-    assert c.ahead() == ["b"]
+    assert c.ahead() == [Path("b")]
     b.give_back()
     assert c.ahead() == []
 
@@ -35,7 +36,7 @@ def test_tickets_wait_in_order_and_only_for_shared_devices(tmp_path: Path) -> No
 def test_a_file_that_is_not_a_ticket_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "queue").mkdir()
     (tmp_path / "queue" / "abc.ticket").write_text("?")
-    assert Ticket.draw(tmp_path, "a", ("GPU:0",), start_now=False).ahead() == []
+    assert Ticket.draw(tmp_path, Path("a"), ("GPU:0",), start_now=False).ahead() == []
 
 
 def test_runs_of_one_device_train_in_order(runs: Runs) -> None:
@@ -46,7 +47,7 @@ def test_runs_of_one_device_train_in_order(runs: Runs) -> None:
     third = runs.start()
     until(lambda: waits_for(third, first, second))
     assert second.status == third.status == "queued"
-    assert first.id in second.progress.note
+    assert second.progress.note == f"Waits for CPU:0 behind {first.id}."
     (first.dir / "go").touch()
     assert first.wait(LIMIT_SECONDS) == "finished"
     until(lambda: second.progress.step == 20)
@@ -54,6 +55,24 @@ def test_runs_of_one_device_train_in_order(runs: Runs) -> None:
     (second.dir / "go").touch()
     assert third.wait(LIMIT_SECONDS) == "finished"
     assert second.status == "finished"
+
+
+def test_the_run_ahead_in_another_folder_is_named_by_a_command_that_finds_it(
+    runs: Runs, tmp_path: Path
+) -> None:
+    other = Runs(tmp_path / "other runs")
+    other.root.mkdir()
+    first = other.start(pauses={"20": "go"})
+    until(lambda: first.progress.step == 20)
+    second = runs.start()
+    until(lambda: waits_for(second, first))
+    command = f"workbench runs show '{first.dir}'"
+    about = f"{first.id} of another folder (see: {command})"
+    assert second.progress.note == f"Waits for CPU:0 behind {about}."
+    assert second.progress.waits_for == ()
+    assert open_run(shlex.split(command)[-1], runs.root).id == first.id
+    first.stop()
+    assert second.wait(LIMIT_SECONDS) == "finished"
 
 
 def test_runs_of_different_devices_train_simultaneously(runs: Runs) -> None:
@@ -86,8 +105,9 @@ def test_holders_of_a_device_are_returned_without_waiting_runs(runs: Runs) -> No
     until(lambda: first.progress.step == 20)
     second = runs.start(devices=["GPU:1"])
     until(lambda: waits_for(second, first))
-    assert holders(["GPU:1", "GPU:2"]) == [first.id]
-    assert holders(["GPU:2"]) == []
+    assert holders(["GPU:1", "GPU:2"]) == [first.dir]
+    assert in_line(["GPU:1", "GPU:2"]) == [first.dir, second.dir]
+    assert holders(["GPU:2"]) == in_line(["GPU:2"]) == []
     first.stop()
     assert second.wait(LIMIT_SECONDS) == "finished"
     until(lambda: not holders(["GPU:0", "GPU:1"]))

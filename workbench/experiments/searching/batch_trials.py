@@ -204,7 +204,7 @@ class Search:
 
     def _report(self) -> None:
         self._reported_at = time.monotonic()
-        self._beside.update(dict.fromkeys(holders(self._plans.first.physical_devices)))
+        self._beside.update(dict.fromkeys(map(str, holders(self._plans.first.physical_devices))))
         elapsed_seconds = self._reported_at - self._began
         known = self._by_size(), self._trying, elapsed_seconds, self._eta_seconds()
         self._on_progress(BatchProgress(*known, tuple(self._beside)))

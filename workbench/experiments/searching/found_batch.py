@@ -70,7 +70,7 @@ class FoundBatch:
     """Of each process on a CPU, of each replica on GPUs; None: all memory of a GPU."""
     seconds: float
     beside: tuple[str, ...] = ()
-    """The runs that trained on the same devices meanwhile."""
+    """The folders of the runs that trained on the same devices meanwhile."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -89,4 +89,4 @@ class BatchProgress:
     eta_seconds: float | None
     """None before the first trial has ended."""
     beside: tuple[str, ...] = ()
-    """The runs that trained on the same devices meanwhile."""
+    """The folders of the runs that trained on the same devices meanwhile."""

@@ -28,6 +28,7 @@ from workbench.runs.folder.state import (
 from workbench.runs.folder.tasks import read_numbers, tasks_of, type_of, workers_of
 from workbench.runs.folder.unwritten import disk_note, losses_of
 from workbench.runs.processes.own_modules import changes_in
+from workbench.runs.supervise.queue import is_in, named
 from workbench.runs.supervise.rehearsal import trouble_in
 from workbench.runs.supervise.stage import Stage, read_stage
 from workbench.runs.supervise.watchdog import PHASE_AFTER, recent_calls
@@ -103,7 +104,7 @@ def read_progress(run_dir: Path) -> Progress:
     Raises:
         RunError: its folder is missing or cannot be read.
     """
-    plan, events = read_numbers(run_dir), supervisor_events(run_dir)
+    plan, events, root = read_numbers(run_dir), supervisor_events(run_dir), run_dir.parent
     shape, leader = shape_of(plan), tasks_of(plan)[0]
     state = status(run_dir, events)
     leader_events = since_start(task_events(run_dir, leader, events), events)
@@ -111,26 +112,29 @@ def read_progress(run_dir: Path) -> Progress:
     epochs, total = int(plan["epochs"]), int(plan["total_steps"])
     phase = _phase(state, leader_events, total, fresh=fresh)
     going = phase in ("training", "testing", "saving", "stopping")
-    silence = last_silence(events) if state in LIVE else None
+    living = state in LIVE
+    told = [] if state == "queued" else events  # a run that waits has no tasks to tell of
+    silence = last_silence(told) if living else None
     moving = going and fresh and not silence
     rates = {
         task: _recent_rate(run_dir / task, shape) if moving else None for task in workers_of(plan)
     }
     copies = read_copies(run_dir)
-    living = state in LIVE
     rehearsed = read_events(run_dir / REHEARSAL_FOLDER / leader / "events.jsonl")
-    lost = losses_of(rehearsed or leader_events, living=living)
+    lost = losses_of(rehearsed or leader_events, living=living) if told else ""
     troubles = (
-        _clock_note(events),
+        _clock_note(told),
         copies.trouble if copies else "",
-        lost or trouble_in(events),
+        lost or trouble_in(told),
         disk_note(run_dir) if living else "",
     )
     rate = _joined_rate(list(rates.values()), synchronous=shape.synchronous)
-    restarts = _restart_notes(events) if living else {}
+    restarts = _restart_notes(told) if living else {}
     lanes = _lanes(run_dir, plan, phase, step, rates, silence, fresh=fresh)
     last = last_state(events) or {}
-    configs = {task: json.dumps(config) for task, config in tf_configs(events).items()}
+    ahead = _ahead(run_dir, last) if state == "queued" else []
+    notes = (_note(state, last, silence, named(ahead, root)), *restarts.values(), *troubles)
+    configs = {task: json.dumps(config) for task, config in tf_configs(told).items()}
     return Progress(
         step=step,
         total_steps=total,
@@ -140,8 +144,8 @@ def read_progress(run_dir: Path) -> Progress:
         eta_seconds=_eta(rate, total - step, shape, leader_events),
         phase=phase,
         stage=read_stage(run_dir, plan, events) if state == "starting" and not fresh else None,
-        note=" ".join(filter(None, (_note(state, last, silence), *restarts.values(), *troubles))),
-        waits_for=_waits_for(run_dir, last) if state == "queued" else (),
+        note=" ".join(filter(None, notes)),
+        waits_for=tuple(run.name for run in ahead if is_in(run, root) and (run / CARD).exists()),
         changed=changes_in(events),
         lanes=tuple(
             replace(
@@ -154,10 +158,9 @@ def read_progress(run_dir: Path) -> Progress:
     )
 
 
-def _waits_for(run_dir: Path, queued: Event) -> tuple[str, ...]:
-    """Return the runs ahead that are in the same folder; the queue is that of the machine."""
-    ahead = map(str, queued.get("behind", ()))
-    return tuple(run for run in ahead if (run_dir.parent / run / CARD).exists())
+def _ahead(run_dir: Path, queued: Event) -> list[Path]:
+    """Return the folders of the runs ahead; earlier releases noted only their ids."""
+    return [run_dir.parent / str(run) for run in queued.get("behind", ())]
 
 
 def _epoch_of(step: int, steps_per_epoch: int, epochs: int, *, ended: bool) -> int:
@@ -315,10 +318,9 @@ def _clock_note(events: list[Event]) -> str:
     )
 
 
-def _note(state: Status, event: Event, silence: Event | None) -> str:
-    if state == "queued" and event.get("behind"):
-        devices = ", ".join(event.get("devices", ()))
-        return f"Waits for {devices}, held by {', '.join(event['behind'])}."
+def _note(state: Status, event: Event, silence: Event | None, ahead: str) -> str:
+    if ahead:
+        return f"Waits for {', '.join(event.get('devices', ()))} behind {ahead}."
     if silence:
         return (
             f"{silence.get('task')} has been silent for more than "

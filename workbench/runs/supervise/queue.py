@@ -9,7 +9,8 @@ import contextlib
 import fcntl
 import json
 import os
-from collections.abc import Collection, Iterator
+import shlex
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,11 +31,12 @@ class Ticket:
 
     path: Path
     fd: int
-    run: str
+    run: Path
+    """The folder of its run; the queue is that of the machine, for runs of all folders of runs."""
     devices: tuple[str, ...]
 
     @classmethod
-    def draw(cls, state: Path, run: str, devices: tuple[str, ...], *, start_now: bool) -> Ticket:
+    def draw(cls, state: Path, run: Path, devices: tuple[str, ...], *, start_now: bool) -> Ticket:
         """Take the next number; with `start_now` hold the devices immediately, even if others do.
 
         Raises:
@@ -50,14 +52,14 @@ class Ticket:
             ticket._write(holding=start_now)
         return ticket
 
-    def ahead(self) -> list[str]:
-        """Return the ids of the runs to wait for; if there are none, take the devices."""
+    def ahead(self) -> list[Path]:
+        """Return the folders of the runs to wait for; if there are none, take the devices."""
         with _gate(self.path.parent):
             runs = []
             for path, other in _living(self.path.parent, but=self.path):
                 shared = set(other["devices"]) & set(self.devices)
                 if shared and (other["holding"] or path.name < self.path.name):
-                    runs.append(str(other["run"]))
+                    runs.append(Path(other["run"]))
             if not runs:
                 self._write(holding=True)
         return runs
@@ -69,7 +71,7 @@ class Ticket:
 
     def _write(self, *, holding: bool) -> None:
         """Write in place and with a constant length, so a full disk cannot cut a ticket short."""
-        values = {"run": self.run, "devices": self.devices, "holding": int(holding)}
+        values = {"run": str(self.run), "devices": self.devices, "holding": int(holding)}
         try:
             os.pwrite(self.fd, json.dumps(values).encode(), 0)
         except OSError as error:
@@ -77,17 +79,38 @@ class Ticket:
             raise state_unwritable(self.path, error) from error
 
 
-def holders(devices: Collection[str]) -> list[str]:
-    """Return the ids of the runs that hold one of these devices now, in order of their tickets."""
+def holders(devices: Collection[str]) -> list[Path]:
+    """Return the folders of the runs that hold one of these devices now, in order of tickets."""
+    return [Path(ticket["run"]) for ticket in _sharing(devices) if ticket["holding"]]
+
+
+def in_line(devices: Collection[str]) -> list[Path]:
+    """Return the folders of the runs for which a new run on these devices would wait."""
+    return [Path(ticket["run"]) for ticket in _sharing(devices)]
+
+
+def named(runs: Iterable[Path], root: Path) -> str:
+    """Return runs in words: their ids; outside of the folder of runs `root` also their place."""
+    return ", ".join(
+        run.name
+        if is_in(run, root)
+        else f"{run.name} of another folder (see: workbench runs show {shlex.quote(str(run))})"
+        for run in runs
+    )
+
+
+def is_in(run: Path, root: Path) -> bool:
+    """Return whether a run's folder is in this folder of runs."""
+    return run.parent.resolve() == root.resolve()
+
+
+def _sharing(devices: Collection[str]) -> list[dict[str, Any]]:
+    """Return the tickets of the living runs with one of these devices, in order."""
     queue = state_dir() / "queue"
     if not queue.exists():
         return []
     with _gate(queue):
-        return [
-            str(ticket["run"])
-            for _, ticket in _living(queue)
-            if ticket["holding"] and set(ticket["devices"]) & set(devices)
-        ]
+        return [ticket for _, ticket in _living(queue) if set(ticket["devices"]) & set(devices)]
 
 
 def _living(queue: Path, but: Path | None = None) -> Iterator[tuple[Path, dict[str, Any]]]:

@@ -70,7 +70,7 @@ class Supervisor:
     def queue(self) -> Ticket:
         """Write the first event and take a place in the queue for the run's devices."""
         devices = self.devices
-        ticket = Ticket.draw(self.state_dir, self.dir.name, devices, start_now=self.start_now)
+        ticket = Ticket.draw(self.state_dir, self.dir, devices, start_now=self.start_now)
         if not self._state("queued", devices=devices, supervisor_pid=os.getpid()):
             ticket.give_back()
             raise RunError(
@@ -99,12 +99,12 @@ class Supervisor:
         self._state("failed", task="supervisor", cause=cause, fix=fix, log=log)
 
     def _wait_for_turn(self, ticket: Ticket) -> bool:
-        waited_for: list[str] = []
+        waited_for: list[Path] = []
         while not self._stop_asked():
             if self.start_now or not (ahead := ticket.ahead()):
                 return True
             if ahead != waited_for:
-                self._state("queued", devices=ticket.devices, behind=ahead)
+                self._state("queued", devices=ticket.devices, behind=list(map(str, ahead)))
                 waited_for = ahead
             self._sleep()
         return False
