@@ -118,7 +118,7 @@ def test_the_cause_of_a_restart_is_shown_until_the_end_of_training(runs: Runs, p
     pods.begin(run, 0)
     until(lambda: states(run).count("running") == 2)
     assert run.progress.note.startswith("worker-1: OSError: boom")
-    assert "All tasks start again from the last checkpoint." in run.progress.note
+    assert "All tasks started again from the last checkpoint at " in run.progress.note
     (run.dir / "gate").touch()
     assert over(run) == "finished"
     assert run.progress.note == ""

@@ -25,9 +25,10 @@ def test_a_killed_task_restarts_all_tasks_from_the_checkpoint(runs: Runs) -> Non
     at_gate(run)
     first = pid_of_task(run, "worker-1")
     run.kill("worker-1")
-    until(lambda: "worker-1: Killed on request." in run.progress.note)
+    killed = "worker-1: Killed on request. All tasks"
+    until(lambda: f"{killed} start again from the last checkpoint." in run.progress.note)
     at_gate(run, attempts=2)
-    assert "worker-1: Killed on request." in run.progress.note
+    assert f"{killed} started again from the last checkpoint at " in run.progress.note
     assert pid_of_task(run, "worker-1") != first
     (run.dir / "gate").touch()
     assert run.wait(LIMIT_SECONDS) == "finished"

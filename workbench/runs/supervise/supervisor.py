@@ -62,7 +62,9 @@ class Supervisor:
         self.events = EventLog(run_dir / "events.jsonl")
         self.stop_requested = False
         self.why_restarted: dict[str, str] = {}
-        """The note of an attempt that follows another: the reason why the earlier one ended."""
+        """The note of an attempt that follows another: why the earlier one ended."""
+        self.went_on: dict[str, str] = {}
+        """The note of that attempt once it trains."""
         self.killed = ""
         """The task that was killed because a user asked for it."""
         self.woken = _wake_on_signals(self._stop_by_signal)
@@ -131,7 +133,9 @@ class Supervisor:
 
     def _note_restart(self, why: str) -> None:
         """Keep the reason why an attempt ended, for the states of the attempt that follows it."""
+        at = time.strftime("%H:%M:%S on %d %b")
         self.why_restarted = {"note": f"{why} All tasks start again from the last checkpoint."}
+        self.went_on = {"note": f"{why} All tasks started again from the last checkpoint at {at}."}
 
     def _attempt(self, group: TaskGroup, facts: Mapping[str, Any]) -> dict[str, Any]:
         """Train once; return the state in which the attempt ends."""
@@ -198,7 +202,7 @@ class Supervisor:
             now = time.monotonic()
             self._look(group, now)
             if group.recorded and not running and not group.stopping:
-                running = self._state("running", **self.why_restarted) or True
+                running = self._state("running", **self.went_on) or True
             if self._stop_asked() and not group.stopping:
                 self._state("stopping")
                 group.ask_to_stop(now)
