@@ -6,9 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.machines import LAPTOP
 from tests.waiting import until
+from tests.widgets.pages import part_of
+from workbench import RunConfig
 from workbench.forking import fork_server
+from workbench.runs.supervise.queue import Ticket
+from workbench.widgets.form.form import Form
 from workbench.widgets.form.readiness import LOADING, READY, Readiness
+from workbench.widgets.form.train_button import TrainButton
 
 
 @pytest.fixture
@@ -35,6 +41,24 @@ def test_the_line_shows_when_train_starts_immediately(readiness: Readiness) -> N
     server = readiness._server
     readiness.ask(sys.executable, legacy=False)
     assert readiness._server is server
+
+
+def test_the_line_follows_the_queue_for_the_devices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORKBENCH_STATE", str(tmp_path / "state"))
+    monkeypatch.setattr(fork_server, "TENSORFLOW", ("json",))
+    button, form = TrainButton(tmp_path, lambda: LAPTOP), Form(RunConfig(), LAPTOP)
+    line = part_of(button.messages, "Readiness")
+    button.show_form(form.state, "")
+    button.edited(form.state.config)
+    until(lambda: READY in line.value)
+    ticket = Ticket.draw(tmp_path / "state", tmp_path / "0001", ("CPU:0",), start_now=True)
+    until(lambda: "TensorFlow is loaded. A new run waits for CPU:0 behind 0001." in line.value)
+    ticket.give_back()
+    until(lambda: READY in line.value)
+    button.close()
+    until(lambda: line.value == "")
 
 
 def test_another_keras_has_its_own_server(readiness: Readiness) -> None:

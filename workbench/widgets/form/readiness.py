@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from workbench.forking import ForkServer
@@ -15,6 +16,7 @@ from workbench.widgets.parts.page_parts import html
 
 LOADING = "Loading TensorFlow in advance, for Train ..."
 READY = "TensorFlow is loaded: Train starts immediately."
+QUEUE = "TensorFlow is loaded. A new run waits for {queue}."
 LOOK_SECONDS = 0.5
 RETRY_SECONDS = 60.0
 
@@ -22,7 +24,9 @@ RETRY_SECONDS = 60.0
 class Readiness:
     """A fork server for the interpreter of the form. A line shows whether it is ready."""
 
-    def __init__(self) -> None:
+    def __init__(self, queue: Callable[[], str] = lambda: "") -> None:
+        """`queue` returns what a new run would wait for, in words; empty: nothing."""
+        self._queue = queue
         self.box = html(description="Readiness")
         self._lock = threading.Lock()
         self._server: ForkServer | None = None
@@ -65,12 +69,10 @@ class Readiness:
     def _follow(self, server: ForkServer) -> None:
         """Start the fork server, and show its state until it ends or another one is wanted."""
         server.start()
-        shown = ""
         while server is self._server and not self._closed.is_set():
             state = server.state
-            if state != shown:
-                self._show(server)
-                shown = state
+            message = self._message(server, state)
+            self.box.value = markup.quiet(message) if message else ""
             if state in ("absent", "refused"):
                 break
             self._closed.wait(LOOK_SECONDS)
@@ -82,12 +84,15 @@ class Readiness:
                 again = RETRY_SECONDS if server.state == "refused" else 0.0
                 self._again_at = time.monotonic() + again
 
-    def _show(self, server: ForkServer) -> None:
-        messages = {"loading": LOADING, "ready": READY, "absent": ""}
-        message = messages.get(server.state, f"Train loads TensorFlow first: {server.why_not}.")
-        self.box.value = markup.quiet(message) if message else ""
+    def _message(self, server: ForkServer, state: str) -> str:
+        if state == "ready":
+            queue = self._queue()
+            return QUEUE.format(queue=queue) if queue else READY
+        messages = {"loading": LOADING, "absent": ""}
+        return messages.get(state, f"Train loads TensorFlow first: {server.why_not}.")
 
     def _failed(self, error: Exception) -> None:
         """Show nothing: Train works without it, and names the problem of the interpreter."""
+        self.box.value = ""
         with self._lock:
             self._follows = False

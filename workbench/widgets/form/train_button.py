@@ -12,8 +12,10 @@ from workbench.plan import PlanError, Problem, rehearsed
 from workbench.plan.launching import is_local
 from workbench.plan.placement import ON_ONE_DEVICE
 from workbench.runs import list_runs, start_edited, start_run
+from workbench.runs.folder.files import runs_root
 from workbench.runs.listing import living
 from workbench.runs.processes.forks import COLD
+from workbench.runs.supervise.queue import in_line, named
 from workbench.widgets.kernel.background import run_in_background
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import button, html, set_visible, styled
@@ -42,7 +44,7 @@ class TrainButton:
 
     def __init__(self, runs_dir: str | Path | None, devices: Callable[[], Devices]) -> None:
         self._runs_dir, self._devices = runs_dir, devices
-        self._readiness = Readiness()
+        self._readiness = Readiness(self._queue)
         self._question = SecondRun()
         self._state: FormState | None = None
         self._legacy = False
@@ -163,6 +165,14 @@ class TrainButton:
         run_in_background(
             lambda: next(living(list_runs(self._runs_dir)), None), found, self._failed
         )
+
+    def _queue(self) -> str:
+        """Return the devices for which a new run would wait and the runs ahead; else empty."""
+        if (startable := self._startable()) is None or startable[0].start_now:
+            return ""
+        devices = startable[1].physical_devices
+        ahead = named(in_line(devices), runs_root(self._runs_dir))
+        return f"{', '.join(devices)} behind {ahead}" if ahead else ""
 
     def _begin(self) -> None:
         self._busy = True
