@@ -48,7 +48,7 @@ def until(true: Callable[[], bool]) -> None:
 def rehearse(root: Path) -> tuple[float, float, float]:
     """Return the seconds to the first records, of the recovery, and of the most delayed record."""
     began = time.monotonic()
-    run = start_run(rehearsed(RunConfig()), root)
+    run = start_run(rehearsed(RunConfig(epochs=1_000)), root)
     until(lambda: run.progress.step > 0)
     started = time.monotonic() - began
     late = latest_of(run, seconds=10.0)

@@ -45,6 +45,14 @@ def test_help_and_version_are_no_errors(terminal: Terminal) -> None:
     assert terminal.type("detect", "--help").returncode == 0
 
 
+def test_a_rehearsal_says_first_what_it_changes(terminal: Terminal) -> None:
+    flags = "--rehearse --strategy mirrored --epochs 0"
+    done = terminal.type("run", *flags.split())
+    assert done.returncode == 2
+    note = done.stderr.partition("epochs must be a number above 0; got 0")[0]
+    assert "strategy MultiWorkerMirrored instead of Mirrored, workers 2, restarts 100" in note
+
+
 @pytest.mark.parametrize("command", ["run", "script"])
 def test_all_problems_of_a_plan_are_reported_together(command: str, terminal: Terminal) -> None:
     flags = "--strategy mirorred --loop fti --data fashion --epochs 0 --learning-rate nan"

@@ -64,7 +64,7 @@ def killed(root: Path) -> Run:
 
 
 def test_a_rehearsal_recovers_from_a_kill_of_each_kind_of_task(root: Path) -> None:
-    config = rehearsed(RunConfig(**{**FIELDS, "epochs": 1}, start_now=True))
+    config = rehearsed(RunConfig(**{**FIELDS, "epochs": 1_000}, start_now=True))
     run = start_run(config, root, LAPTOP)
     for task, attempts in (("worker-1", 1), ("ps-0", 2), ("chief-0", 3)):
         until(lambda: event_of(run, "checkpoint") or not run.alive)

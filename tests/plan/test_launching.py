@@ -11,7 +11,7 @@ from tests.machines import machine
 from workbench import catalog
 from workbench.codegen import render_script
 from workbench.config import RunConfig
-from workbench.plan import Plan, PlanError, make_plan, rehearsed
+from workbench.plan import Plan, PlanError, make_plan, rehearsal_in_words, rehearsed
 
 WORKERS: dict[str, Any] = {
     "launcher": "slurm",
@@ -117,6 +117,18 @@ def test_a_rehearsal_is_of_two_to_four_workers_on_this_machine(
     plan = make_plan(rehearsed(config), machine())
     assert (plan.config.launcher, plan.workers) == ("local", workers)
     assert plan.config.restarts
+
+
+def test_a_rehearsal_keeps_the_values_of_the_config_and_names_those_that_it_changes() -> None:
+    config = RunConfig(replicas=2, epochs=5, per_replica_batch_size=32, cross_device_ops="nccl")
+    after = rehearsed(config)
+    assert (after.epochs, after.per_replica_batch_size) == (5, 32)
+    assert rehearsal_in_words(config) == (
+        "A rehearsal trains the config with several processes on this machine: strategy "
+        "MultiWorkerMirrored instead of Mirrored, replicas not set instead of 2, workers 2, "
+        "cross device ops TensorFlow's default instead of NCCL, restarts 100. The rest is "
+        "unchanged."
+    )
 
 
 @pytest.mark.parametrize("strategy", catalog.STRATEGIES)

@@ -32,7 +32,6 @@ USES = {
 }
 """The fields that each launcher uses, in addition to the fields that all launchers use."""
 REHEARSED_WORKERS = (2, 4)
-REHEARSED_EPOCHS = 1_000
 REHEARSED_RESTARTS = 100
 ONE_LINE = (
     *("partition", "account", "container", "ray_address"),
@@ -86,8 +85,7 @@ def rehearsed(config: RunConfig) -> RunConfig:
 
     The strategy is MultiWorkerMirrored, except that ParameterServer stays, because it has tasks of
     its own. A chief's worker that is killed starts again alone. If any other task is killed, all
-    tasks start again from the checkpoint. The rehearsal lasts many epochs; the user stops it after
-    seeing enough.
+    tasks start again from the checkpoint.
     """
     led = config.strategy == "parameter_server"
     strategy = config.strategy if led else "multi_worker_mirrored"
@@ -102,8 +100,27 @@ def rehearsed(config: RunConfig) -> RunConfig:
         launcher=LOCAL,
         strategy=strategy,
         workers=min(max(config.workers or 0, least), most),
-        epochs=max(config.epochs, REHEARSED_EPOCHS),
     )
+
+
+def rehearsal_in_words(config: RunConfig) -> str:
+    """Return what the rehearsal of a config changes in the config, in words."""
+    after = rehearsed(config)
+    changes = [
+        f"{name.replace('_', ' ')} {_in_words(name, new)}"
+        + (f" instead of {_in_words(name, old)}" if old else "")
+        for name in (field.name for field in dataclasses.fields(config))
+        if (old := getattr(config, name)) != (new := getattr(after, name))
+    ]
+    return (
+        "A rehearsal trains the config with several processes on this machine: "
+        f"{', '.join(changes)}. The rest is unchanged."
+    )
+
+
+def _in_words(name: str, value: object) -> str:
+    choice = catalog.CHOICES.get(name, {}).get(str(value))
+    return choice.label if choice else str(value or "not set")
 
 
 def check_launcher(findings: Findings, config: RunConfig) -> None:

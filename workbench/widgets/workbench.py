@@ -322,6 +322,7 @@ class Workbench:
         self._form.show_refused(problems)
 
     def _on_started(self, run: Run) -> None:
+        self._train.clear()
         if self._run.run is None or self._run.run.id != run.id:
             self._runs.reload()
         self._page.show_alive(True)  # first: the settings that fold away move the run

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace
 
 from workbench.cli.before import ahead_of_a_run, checked, devices_for, print_notes
 from workbench.cli.flags import add_config_flags, add_runs_dir, config_from, is_bundle
 from workbench.cli.watching import follow
-from workbench.plan import rehearsed
+from workbench.plan import rehearsal_in_words, rehearsed
 from workbench.runs import RunError, start_run
 
 
@@ -23,8 +24,8 @@ def add_flags(parser: ArgumentParser) -> None:
     add_config_flags(parser)
     add_runs_dir(parser)
     parser.add_argument("--detach", action="store_true", help="Start it and return immediately.")
-    text = "Rehearse on this machine: two to four workers train until you stop them. If one is "
-    text += "killed, all start again."
+    text = "Rehearse on this machine, with two to four workers. If one is killed, all start again. "
+    text += "What this changes in the config is printed first; --epochs gives time for a kill."
     parser.add_argument("--rehearse", action="store_true", help=text)
     parser.add_argument("--json", action="store_true", help="End with one line of JSON.")
     parser.set_defaults(command=run)
@@ -47,6 +48,7 @@ def run(arguments: Namespace) -> int:
         )
     config = config_from(arguments)
     if arguments.rehearse:
+        print(f"Note: {rehearsal_in_words(config)}", file=sys.stderr, flush=True)
         config = rehearsed(config)
     with ahead_of_a_run(config):
         devices = devices_for(config)

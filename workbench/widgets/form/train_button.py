@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
 
-from workbench.plan import PlanError, Problem, rehearsed
+from workbench.plan import PlanError, Problem, make_plan, rehearsal_in_words, rehearsed
 from workbench.plan.launching import is_local
 from workbench.plan.placement import ON_ONE_DEVICE
 from workbench.runs import list_runs, start_edited, start_run
@@ -20,8 +21,8 @@ from workbench.widgets.kernel.background import run_in_background
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import button, html, set_visible, styled
 
+from .question import Answer, Question
 from .readiness import Readiness
-from .second_run import SecondRun
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,9 +35,12 @@ if TYPE_CHECKING:
     from .form import FormState
 
 REHEARSE = (
-    "Train this config with several workers as processes on this machine. Kill a worker, and "
-    "training goes on: all workers continue from the checkpoint, or a chief waits for the worker"
+    "Train this config with several workers as processes on this machine, after a question that "
+    "says what changes. Kill a worker, and training goes on: all workers continue from the "
+    "checkpoint, or a chief waits for the worker"
 )
+LONG_EPOCHS = 1_000
+"""Epochs of a rehearsal that leave a person time to kill a worker."""
 
 
 class TrainButton:
@@ -45,7 +49,8 @@ class TrainButton:
     def __init__(self, runs_dir: str | Path | None, devices: Callable[[], Devices]) -> None:
         self._runs_dir, self._devices = runs_dir, devices
         self._readiness = Readiness(self._queue)
-        self._question = SecondRun()
+        self._question = Question()
+        self._show: Callable[[Run], None] = lambda run: None
         self._state: FormState | None = None
         self._legacy = False
         """Whether the newest plan trains with the tf-keras package."""
@@ -75,7 +80,7 @@ class TrainButton:
 
     def on_show(self, show: Callable[[Run], None]) -> None:
         """Call `show` with the living run that a person wants to see instead of a second one."""
-        self._question.on_show(show)
+        self._show = show
 
     def on_refused(self, refused: Callable[[Iterable[Problem]], None]) -> None:
         """Call `refused`, in a background thread, with the problems that a start found."""
@@ -92,7 +97,7 @@ class TrainButton:
     def show_form(self, state: FormState, reason: str) -> None:
         """Follow the form: its state, and the reason why Train is off (HTML)."""
         if self._state is not None and state.config != self._state.config:
-            self._question.clear()
+            self.clear()
         self._state = state
         notes = state.plan.notes if state.plan else ()
         warnings = [note for note in notes if note != ON_ONE_DEVICE]
@@ -101,6 +106,12 @@ class TrainButton:
         self._reason.value = f'<div class="{kind}">{reason}</div>' if reason else ""
         set_visible(self._readiness.box, visible=not state.problems)
         self._update()
+
+    def clear(self) -> None:
+        """Withdraw the question and the message of an earlier start: the form or the run is new."""
+        self._question.clear()
+        if not self._busy:
+            self._message.value = ""
 
     def edited(self, config: RunConfig) -> None:
         """Prepare for training, because a person is filling in the form.
@@ -142,9 +153,31 @@ class TrainButton:
             self._ask_or_start(start)
 
     def _on_rehearse(self, _: Any) -> None:
-        if (startable := self._startable()) is not None:
-            config, runs_dir = rehearsed(startable[0]), self._runs_dir
-            self._ask_or_start(lambda devices: start_run(config, runs_dir, devices))
+        if (startable := self._startable()) is None or self._busy:
+            return
+        config, plan = startable
+        try:
+            planned = make_plan(rehearsed(config), self._devices(), plan.data_facts)
+        except PlanError as error:
+            self._failed(error)
+            return
+        self._message.value = ""
+        epochs = dict.fromkeys((config.epochs, max(config.epochs, LONG_EPOCHS)))
+        self._question.ask(
+            f"{rehearsal_in_words(config)} Examples: {planned.arithmetic}.",
+            *(self._rehearsal(replace(config, epochs=number)) for number in epochs),
+        )
+
+    def _rehearsal(self, config: RunConfig) -> Answer:
+        """Return the answer that starts the rehearsal of a config."""
+        runs_dir = self._runs_dir
+
+        def start(devices: Devices) -> Run:
+            return start_run(rehearsed(config), runs_dir, devices)
+
+        tip = "A run with more epochs leaves time to kill a worker; Stop ends it at any time"
+        label = f"Rehearse {config.epochs:,} epoch{'s' * (config.epochs != 1)}"
+        return Answer(label, tip, lambda: self._ask_or_start(start))
 
     def _ask_or_start(self, start: Callable[[Devices], Run]) -> None:
         """Start a run, after a question if another one is alive. Meanwhile, clicks do nothing.
@@ -160,10 +193,19 @@ class TrainButton:
                 self._start(start)
             else:
                 self._end("")
-                self._question.ask(living, lambda: self._start(start))
+                self._ask_second(living, lambda: self._start(start))
 
         run_in_background(
             lambda: next(living(list_runs(self._runs_dir)), None), found, self._failed
+        )
+
+    def _ask_second(self, living: Run, start: Callable[[], None]) -> None:
+        name = f"{living.title} ({living.id})"
+        self._question.ask(
+            f"{name} is {living.status}. If another run needs the same devices, it waits in the "
+            "queue until they are free.",
+            Answer("Start another run", "Start a second run", start),
+            Answer("Show that run", f"Open {name}", lambda: self._show(living)),
         )
 
     def _queue(self) -> str:
