@@ -26,8 +26,8 @@ FADED_BUTTON = (
 OUR_SETTINGS = ".jp-SettingsPanel .jp-SettingsForm"
 
 
-def end(run: Run, state: str, **more: str) -> None:
-    """End a run with this state."""
+def end(run: Run, state: str, **more: object) -> None:
+    """Write a state, such as the last one of a run."""
     with (run.dir / "events.jsonl").open("a") as file:
         file.write(json.dumps({"time": 1.0, "event": "state", "state": state, **more}) + "\n")
 
@@ -53,6 +53,25 @@ def test_the_status_bar_counts_and_the_end_of_a_run_is_reported_once(lab: LabPag
     expect(page.notification("Over before")).to_have_count(0)
     for run in (over, first, second):
         shutil.rmtree(run.dir)
+
+
+def test_a_queued_run_is_not_in_progress_and_a_resume_takes_its_failure_off_the_page(
+    lab: LabPage,
+) -> None:
+    page = RunPage(lab)
+    run = write_run(page.runs_dir, "running", 50, name="Again")
+    with alive(run):
+        lab.open()
+        expect(page.status_bar).to_have_text("1 run in progress")
+        end(run, "failed", cause="Out of memory.", task="worker-0", fix="", log="")
+    failed = page.notification("Again has failed.")
+    expect(failed).to_be_visible()
+    with alive(run):
+        end(run, "queued", devices=["CPU:0"], behind=["0001"])
+        expect(page.status_bar).to_have_text("1 run queued")
+        expect(failed).to_have_count(0)
+        lab.screenshot("queued-status")
+    shutil.rmtree(run.dir)
 
 
 def test_settings_take_effect_immediately(shown: RunPage) -> None:

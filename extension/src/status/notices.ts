@@ -55,6 +55,12 @@ export function noticeOf(
   }
 }
 
+/** Return the runs whose end is no news any more: they are alive again, or deleted. */
+export function resumedOrGone(runs: Iterable<string>, rows: Row[]): string[] {
+  const over = new Set(rows.filter(row => !row.alive).map(row => row.id));
+  return [...runs].filter(run => !over.has(run));
+}
+
 function reasoned(text: string, reason = ''): string {
   return reason === '' ? text : `${text} ${reason}`;
 }

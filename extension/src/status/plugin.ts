@@ -18,7 +18,7 @@ import type { Row, RunsUpdate } from '../server/protocol.js';
 import { RunRows } from '../server/runs.js';
 import { Ends } from './ended.js';
 import { ProgressItem } from './item.js';
-import { noticeOf } from './notices.js';
+import { noticeOf, resumedOrGone } from './notices.js';
 import { statusBarText } from './words.js';
 
 const SHOW_SIDEBAR = 'workbench:show-runs';
@@ -29,6 +29,8 @@ class Status {
   private _seconds = 0;
   private _rows = new RunRows();
   private _ends = new Ends();
+  /** The notifications about the ends of runs that are shown, by run. */
+  private _notified = new Map<string, string>();
   private _unsubscribe = (): void => undefined;
 
   constructor(
@@ -52,6 +54,7 @@ class Status {
     if (runsFolder !== this._folder) {
       this._rows = new RunRows();
       this._ends = new Ends();
+      this._notified.clear();
     } else if (runsSeconds === this._seconds) {
       return;
     }
@@ -66,6 +69,10 @@ class Status {
   private _receive(update: RunsUpdate): void {
     this._rows.take(update);
     const { all, whole } = this._rows;
+    for (const run of resumedOrGone(this._notified.keys(), all)) {
+      Notification.dismiss(this._notified.get(run));
+      this._notified.delete(run);
+    }
     this._ends.look(all, whole).forEach(row => this._notify(row));
     this._showProgress();
   }
@@ -86,7 +93,11 @@ class Status {
         label: _trans.__('Open'),
         callback: () => void _app.commands.execute(OPEN_RUN, args)
       };
-      Notification.emit(text, kind, { autoClose, actions: [open] });
+      const shown = Notification.emit(text, kind, {
+        autoClose,
+        actions: [open]
+      });
+      this._notified.set(row.id, shown);
     }
   }
 }

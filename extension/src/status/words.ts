@@ -4,28 +4,27 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { Row } from '../server/protocol.js';
 
-/** Return how many runs are in progress and the sum of their known speeds; empty without runs. */
+/** Return how many runs are in progress, their speeds together, and how many wait; else ''. */
 export function statusBarText(
   rows: Row[],
   trans: Pick<TranslationBundle, '__' | '_n'>
 ): string {
   const alive = rows.filter(row => row.alive);
-  if (alive.length === 0) {
-    return '';
-  }
-  const count = trans._n(
-    '%1 run in progress',
-    '%1 runs in progress',
-    alive.length
-  );
-  const known = alive
+  const going = alive.filter(row => row.status !== 'queued');
+  const waiting = alive.length - going.length;
+  const rates = going
     .map(row => row.stepsPerSecond)
     .filter(rate => typeof rate === 'number');
-  if (known.length === 0) {
-    return count;
-  }
-  const rate = known.reduce((sum, each) => sum + each, 0);
-  return trans.__('%1, %2 steps per second', count, speed(rate));
+  const rate = speed(rates.reduce((sum, each) => sum + each, 0));
+  return [
+    ...(going.length > 0
+      ? [trans._n('%1 run in progress', '%1 runs in progress', going.length)]
+      : []),
+    ...(rates.length > 0 ? [trans.__('%1 steps per second', rate)] : []),
+    ...(waiting > 0
+      ? [trans._n('%1 run queued', '%1 runs queued', waiting)]
+      : [])
+  ].join(', ');
 }
 
 function speed(rate: number): string {

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { Row, RunsUpdate } from '../server/protocol.js';
 import { RunRows } from '../server/runs.js';
 import { Ends } from '../status/ended.js';
-import { noticeOf } from '../status/notices.js';
+import { noticeOf, resumedOrGone } from '../status/notices.js';
 import { statusBarText } from '../status/words.js';
 import { living, row } from './rows.js';
 import { ENGLISH as trans } from '../runview/language.js';
@@ -101,6 +101,18 @@ test('the notification about an end is as serious as the end', () => {
   assert.equal(notice('unreadable'), null);
 });
 
+test('the notification about an end goes when its run is resumed or deleted', () => {
+  const notified = new Map([
+    ['failed', '1'],
+    ['resumed', '2'],
+    ['deleted', '3']
+  ]);
+  const now = [row('failed', { status: 'failed' }), living('resumed')];
+  assert.deepEqual(resumedOrGone(notified.keys(), now), ['resumed', 'deleted']);
+  const waits = [living('failed', { status: 'queued' })];
+  assert.deepEqual(resumedOrGone(['failed'], waits), ['failed']);
+});
+
 test('a text that JupyterLab would cut silently ends with an ellipsis', () => {
   const text = noticeOf(
     row('a', { status: 'failed', note: 'x'.repeat(200) }),
@@ -116,6 +128,16 @@ test('the settings switch notifications off', () => {
   for (const status of ['finished', 'stopped', 'failed', 'lost']) {
     assert.equal(noticeOf(row('a', { status }), quiet, trans), null);
   }
+});
+
+test('a run that waits in the queue is not counted as in progress', () => {
+  const waits = living('b', { status: 'queued', stepsPerSecond: null });
+  assert.equal(statusBarText([waits], trans), '1 run queued');
+  const both = [living('a', { stepsPerSecond: 500 }), waits, waits];
+  assert.equal(
+    statusBarText(both, trans),
+    '1 run in progress, 500 steps per second, 2 runs queued'
+  );
 });
 
 test('the status bar counts the runs in progress and adds their known speeds', () => {
