@@ -30,7 +30,7 @@ def test_a_run_is_stopped_resumed_and_deleted_by_clicks(lab: LabPage, runs: Path
     sidebar.row("long one").click()
     expect(sidebar.button("Delete…")).to_be_disabled()
     sidebar.button("Stop").click()
-    expect(sidebar.status).to_have_text("Stopping “long one”.")
+    expect(sidebar.status).to_have_text("Asked “long one” to stop.")
     expect(sidebar.pill("long one")).to_have_text("stopped")
 
     # The server did not start it, because the server has another state folder than the tests.
@@ -71,7 +71,7 @@ def test_a_finished_run_trains_on_to_the_requested_epochs(lab: LabPage, runs: Pa
     expect(sidebar.dialog.get_by_label("Total epochs")).to_have_value("2")
     sidebar.answer("Train On")
     sidebar.answer("Execute It")
-    expect(sidebar.status).to_have_text("“short one” continues to epoch 2.")
+    expect(sidebar.status).to_have_text("Resumed “short one”, up to epoch 2.")
     expect(sidebar.pill("short one")).to_have_text("finished")
     assert run.progress.epoch == 2
 

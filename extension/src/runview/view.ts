@@ -8,10 +8,12 @@ import { EpochsTable } from './epochs.js';
 import { Figures } from './figures.js';
 import { ENGLISH, type Translation } from './language.js';
 import { Lanes } from './lanes.js';
+import { News } from './notes.js';
 import {
   VERSION,
   type ActionRequest,
   type Incoming,
+  type NoteMessage,
   type RunMessage,
   type Source
 } from './protocol.js';
@@ -55,6 +57,8 @@ export class RunView {
   private readonly _timer: number;
   private readonly _leave = (): void => this._sendShown(false);
   private _noteText = '';
+  private _noteLevel: NoteMessage['level'] = 'info';
+  private readonly _news = new News();
 
   constructor(
     private readonly _source: Source,
@@ -239,7 +243,7 @@ export class RunView {
     }
     if (parts.gone) {
       this._showNote('error', parts.gone);
-    } else if (parts.actions && !this._note.classList.contains('wbv-error')) {
+    } else if (this._news.overtake(parts, this._noteLevel)) {
       this._showNote('info', '');
     }
   }
@@ -250,10 +254,11 @@ export class RunView {
     setText(this._late, this._connected ? late : disconnected);
   }
 
-  private _showNote(level: 'info' | 'error', text: string): void {
+  private _showNote(level: NoteMessage['level'], text: string): void {
     this._nothing.hidden ||= level === 'error';
     if (this._noteText !== text) {
       this._noteText = text;
+      this._noteLevel = level;
       this._note.classList.toggle('wbv-error', level === 'error');
       this._note.hidden = text === '';
       setText(this._note, text);

@@ -22,7 +22,7 @@ export class Acts {
 
   stop(rows: Row[]): Promise<void> {
     return this._each(rows, 'stop', done =>
-      this._trans.__('Stopping %1.', done)
+      this._trans.__('Asked %1 to stop.', done)
     );
   }
 
@@ -40,7 +40,7 @@ export class Acts {
     const goal = epochs ?? (await this._askEpochs(rows));
     if (goal !== null) {
       const summarize = (done: string) =>
-        this._trans.__('%1 continues to epoch %2.', done, goal);
+        this._trans.__('Resumed %1, up to epoch %2.', done, goal);
       await this._each(rows, 'train_on', summarize, goal);
     }
   }

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { News } from '../runview/notes.js';
+import type { Head, Progress } from '../runview/protocol.js';
 import { RunState } from '../runview/state.js';
 import { Series } from '../runview/series.js';
 import { buffers, header, message } from './feeds.js';
@@ -86,4 +88,32 @@ test('points of many steps have a least and a greatest value', () => {
   assert.ok(series.spans);
   assert.deepEqual(series.curve('loss').low[0], [301, 302]);
   assert.deepEqual(series.curve('loss').high[1], [601, 602]);
+});
+
+const head = (status: string) => ({ head: { status } as Head });
+const said = (note: string) => ({ progress: { note } as Progress });
+
+test('the result of an action stands until the state or the note of the run changes', () => {
+  const news = new News();
+  assert.ok(news.overtake({ ...head('running'), ...said('') }, 'info'));
+  assert.equal(news.overtake(said(''), 'info'), false);
+  assert.ok(news.overtake(said('worker-1: Killed on request.'), 'info'));
+  assert.equal(
+    news.overtake(said('worker-1: Killed on request.'), 'info'),
+    false
+  );
+  assert.equal(news.overtake({ logs: {} }, 'info'), false);
+  assert.ok(news.overtake(head('starting'), 'info'));
+  assert.ok(news.overtake({ actions: ['resume'] }, 'info'));
+});
+
+test('a failed action stands until the run begins again', () => {
+  const news = new News();
+  for (const status of ['failed', 'stopping', 'lost']) {
+    const parts = { ...head(status), ...said(status), actions: [] };
+    assert.equal(news.overtake(parts, 'error'), false);
+  }
+  for (const status of ['queued', 'starting', 'running']) {
+    assert.ok(news.overtake(head(status), 'error'));
+  }
 });

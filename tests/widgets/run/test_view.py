@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from pathlib import Path
@@ -11,9 +12,11 @@ import pytest
 
 from tests.waiting import LIMIT_SECONDS, until
 from tests.widgets.folders import write_run
+from tests.widgets.pages import part_of
 from workbench.feed import RunSnapshot
 from workbench.runs.folder.state import take_lock
 from workbench.widgets.kernel import host
+from workbench.widgets.run import view as run_view
 from workbench.widgets.run.plain_view import head
 from workbench.widgets.run.view import RunView
 from workbench.widgets.run.widget import RunWidget
@@ -39,6 +42,40 @@ def test_the_plain_view_shows_the_stage_of_a_run_that_starts(tmp_path: Path) -> 
     finally:
         os.close(lock)
     assert "Starting the processes" not in head(RunSnapshot.at(run, run.plan))
+
+
+def test_the_plain_view_shows_the_result_of_an_action_until_the_state_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_view, "ANSWER_SECONDS", 0.0)
+    run = write_run(tmp_path, "running", 10)
+    lock = take_lock(run.dir)
+    assert lock is not None
+    view = RunView()
+    looks: list[str] = []
+    view.on_look(lambda look, _: looks.append(look.status))
+    message = part_of(view.box, "Messages of the run view")
+
+    def state(name: str) -> None:
+        with (run.dir / "events.jsonl").open("a") as file:
+            file.write(json.dumps({"time": time.time(), "event": "state", "state": name}) + "\n")
+
+    try:
+        view.open(run)
+        until(lambda: view.box.children[2].children)
+        view.actions.act(run, "stop")
+        assert "Asked to stop" in message.value
+        state("stopping")
+        until(lambda: message.value == "")
+        view.actions.act(run, "kill", task="worker-0")
+        state("failed")
+        until(lambda: looks[-1] == "failed")
+        assert "Problem:" in message.value
+        state("queued")
+        until(lambda: message.value == "")
+    finally:
+        view.end()
+        os.close(lock)
 
 
 def test_a_run_with_an_unreadable_plan_is_reported_and_not_opened(tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ HEARING_SECONDS = 60.0
 """A page's silence has a meaning only after this many seconds without a running cell."""
 PLAIN_SECONDS = 5.0
 ANSWER_SECONDS = 5.0
+BEGINS = ("queued", "starting", "running")
+"""The states with which a run begins, or begins again."""
 PACKED = "Config, plan, script, records, events, model and the last checkpoint in one file"
 OTHER_VERSION = (
     "This page's run view has version {theirs}, this kernel's workbench has version {ours}. Save "
@@ -48,6 +50,10 @@ class RunView:
         self._widget = self._make_widget()
         self._download = DownloadWidget("Download run (.zip)", PACKED)
         self._message = html(description="Messages of the run view")
+        self._told = ""
+        """The level of the message if it is the result of an action: info or error."""
+        self._state = ("", "")
+        """The newest state of the run, and its own note."""
         self._plain: PlainView | None = None
         self._answered = False
         self._opened_at = 0.0
@@ -122,14 +128,24 @@ class RunView:
         self._download.offer(None)
         self._over.clear()
         self.actions.agreeing.clear()
-        self._message.value = ""
+        self._told = self._message.value = ""
 
     def _show(self, look: RunSnapshot, feed: RunFeed) -> None:
         if self.run is look.run:
             self._looked(look, feed)
+            self._overtake(look)
         with self._lock:
             if self.run is look.run and not look.alive:
                 self._over.set()
+
+    def _overtake(self, look: RunSnapshot) -> None:
+        """Remove the result of an action when the run's state changes: an error, when it begins."""
+        state = (look.status, look.progress.note)
+        with self._lock:
+            began = look.status in BEGINS and look.status != self._state[0]
+            if state != self._state and (self._told == "info" or (self._told and began)):
+                self._told = self._message.value = ""
+            self._state = state
 
     def _stand_in(self, look: RunSnapshot, feed: RunFeed) -> None:
         """Show the run in the plain view, at a low rate, as long as no page has answered."""
@@ -196,6 +212,7 @@ class RunView:
     def _note(self, level: str, text: str) -> None:
         self._widget.note(level, text)
         if self._plain is not None:
+            self._told = level
             self._message.value = markup.notice(level, text) if text else ""
 
     def _failed(self, feed: RunFeed, error: Exception) -> None:
