@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
-import secrets
-import time
 import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -111,12 +108,7 @@ class Workbench:
             elif own is not None:
                 addresses[field] = own
         config = replace(config, **addresses)
-        self._token = secrets.token_hex(4)
-        self._display_id = f"workbench-{self._token}"
-        self._shown = False
-        self._saved_at = -math.inf
-        """The monotonic time, in seconds, at which the opened run was last saved as a picture."""
-        self._saving: Latest[None] = Latest()
+        self._saved = saved_output.SavedView(self._raise)
         self._hardware = Hardware(config.interpreter, host_line(runs_root(runs_dir)))
         self._plan = PlanView()
         self._train = TrainButton(runs_dir, lambda: self._hardware.devices)
@@ -137,7 +129,7 @@ class Workbench:
         self._interpreter = config.interpreter
         self._rendering: Latest[None] = Latest(0.15)
         self._join()
-        self._page = Page(self._places(), self._token)
+        self._page = Page(self._places(), self._saved.token)
         self.widget = self._page.root
         self._keep_order()
         self._asked = self._form.state.config
@@ -158,7 +150,6 @@ class Workbench:
 
     def open(self, run: Run) -> None:
         """Show a run, and follow it if it is alive."""
-        self._saved_at = -math.inf
         self._plan.hold(run.status == STARTING)
         self._closer.show(None, "")
         self._run.open(run)
@@ -192,10 +183,9 @@ class Workbench:
 
     def _ipython_display_(self) -> None:
         """Show the live view, and below it the output of a saved notebook without a kernel."""
-        self._shown = True
         allow_own_widgets()
         outputs.show_bundle(saved_output.live_bundle(self.widget.model_id))
-        outputs.show_bundle(saved_output.saved_bundle(self._token), self._display_id)
+        self._saved.show()
 
     def _join(self) -> None:
         self._form.on_change(self._on_form)
@@ -212,6 +202,7 @@ class Workbench:
         self._run.actions.on_deleted(self._on_deleted)
         self._run.actions.on_settings(self._form.use_settings)
         self._run.on_look(self._on_look)
+        self._run.on_page(self._saved.send_again)
         self._runs.on_chosen(self._open_chosen)
         self._runs.on_settings(self._form.use_settings)
 
@@ -342,6 +333,7 @@ class Workbench:
         self._running.show(None)
         self._page.show_alive(False)
         self._page.unfold()
+        self._saved.forget()
 
     def _on_look(self, look: RunSnapshot, feed: RunFeed) -> None:
         self._plan.hold(look.status == STARTING)
@@ -349,17 +341,7 @@ class Workbench:
         self._running.show(look)
         self._page.show_alive(look.alive)
         self._closer.show(look.run, look.status)
-        due = time.monotonic() - self._saved_at > saved_output.EVERY_SECONDS
-        if not look.alive or (due and look.progress.step):
-            self._saved_at = time.monotonic()
-            self._saving.ask(lambda: self._save(look, feed), lambda _: None, self._raise)
-
-    def _save(self, look: RunSnapshot, feed: RunFeed) -> None:
-        """Put the current picture of the run into the notebook's own file."""
-        if self._shown:
-            outputs.update_bundle(
-                saved_output.saved_bundle(self._token, look, feed), self._display_id
-            )
+        self._saved.follow(look, feed)
 
     def _reattach(self, runs: list[Run]) -> None:
         if self._run.run is None:

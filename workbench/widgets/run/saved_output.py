@@ -8,11 +8,16 @@ missing too, and this output is visible.
 
 from __future__ import annotations
 
+import secrets
+import shlex
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from workbench import charts, units
 from workbench.feed import describe
+from workbench.widgets.kernel import outputs
+from workbench.widgets.kernel.background import Latest
 from workbench.widgets.parts import markup
 from workbench.widgets.pictures.png import data_uri
 
@@ -24,6 +29,57 @@ if TYPE_CHECKING:
 MARKER_MIME = "application/vnd.tf-distribute-workbench.snapshot+json"
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
 EVERY_SECONDS = 30.0
+
+
+class SavedView:
+    """The saved output of one workbench. It follows the opened run."""
+
+    def __init__(self, failed: Callable[[Exception], None]) -> None:
+        """`failed` gets an error in the drawing of a picture, in a background thread."""
+        self.token = secrets.token_hex(4)
+        """Its name, in the page and in the file."""
+        self._failed = failed
+        self._display_id = f"workbench-{self.token}"
+        self._saving: Latest[None] = Latest()
+        self._shown = False
+        self._due_at = 0.0
+        """The monotonic time, in seconds, at which the same state of a run is saved again."""
+        self._state = ("", "")
+        """The run that was saved last, and its state."""
+        self._bundle = saved_bundle(self.token)
+        self._newest: tuple[RunSnapshot, RunFeed] | None = None
+
+    def show(self) -> None:
+        """Put the output into the cell that runs."""
+        self._shown = True
+        outputs.show_bundle(self._bundle, self._display_id)
+        self._save_soon()
+
+    def follow(self, look: RunSnapshot, feed: RunFeed) -> None:
+        """Save each new state of the opened run soon, and the same state now and then."""
+        now, state = time.monotonic(), (str(look.run.dir), look.status)
+        if state != self._state or now >= self._due_at:
+            self._state, self._due_at = state, now + EVERY_SECONDS
+            self._newest = look, feed
+            self._save_soon()
+
+    def forget(self) -> None:
+        """Save that no run is open."""
+        self._state, self._newest = ("", ""), None
+        self._save_soon()
+
+    def send_again(self) -> None:
+        """Send the output to a page that came later: its file may hold an earlier state."""
+        if self._shown:
+            outputs.update_bundle(self._bundle, self._display_id)
+
+    def _save_soon(self) -> None:
+        if self._shown:
+            self._saving.ask(self._save, lambda _: None, self._failed)
+
+    def _save(self) -> None:
+        self._bundle = saved_bundle(self.token, *(self._newest or ()))
+        self.send_again()
 
 
 def live_bundle(model_id: str) -> dict[str, Any]:
@@ -40,9 +96,10 @@ def saved_bundle(
     token: str, look: RunSnapshot | None = None, feed: RunFeed | None = None
 ) -> dict[str, Any]:
     """Return the output that a saved notebook shows."""
-    inside = _nothing() if look is None or feed is None else _run(look, feed)
+    when = time.strftime("%d %b %Y, %H:%M:%S")
+    inside = _nothing() if look is None or feed is None else _run(look, feed, when)
     return {
-        "text/plain": "" if look is None else f"{look.run.dated_title}: {look.status}",
+        "text/plain": "" if look is None else f"{look.run.dated_title}: {_state(look, when)}",
         "text/html": f'<div class="wb-snapshot wb-snapshot-{token}">{inside}</div>',
     }
 
@@ -60,26 +117,40 @@ def _nothing() -> str:
     return "<p>The workbench had no run open when this notebook was saved.</p>"
 
 
-def _run(look: RunSnapshot, feed: RunFeed) -> str:
+def _run(look: RunSnapshot, feed: RunFeed, when: str) -> str:
     points, epochs, rows = feed.curves()
-    drawn = charts.picture(points, epochs, virtual=look.plan.virtual)
-    account = f"Loss, accuracy and throughput of run {look.run.dated_title}"
-    picture = f'<img alt="{markup.text(account)}" src="{data_uri(drawn)}">'
-    when = time.strftime("%d %b %Y, %H:%M:%S")
+    picture = ""
+    if len(points.step):
+        drawn = charts.picture(points, epochs, virtual=look.plan.virtual)
+        account = f"Loss, accuracy and throughput of run {look.run.dated_title}"
+        picture = f'<img alt="{markup.text(account)}" src="{data_uri(drawn)}">'
     return (
-        f"<h4>{markup.text(look.run.dated_title)}: {markup.text(look.status)}</h4>"
-        f"<p>{markup.text(describe(look.plan))}</p>{picture}{_table(look, rows)}"
-        f"{epoch_table(rows)}<p>As of {when}.</p>"
+        f"<h4>{markup.text(look.run.dated_title)}: {markup.text(_state(look, when))}</h4>"
+        f"<p>{markup.text(describe(look.plan))}</p>{_later(look)}{picture}"
+        f"{_table(look, rows, when)}{epoch_table(rows)}"
     )
 
 
-def _table(look: RunSnapshot, rows: list[dict[str, Any]]) -> str:
+def _state(look: RunSnapshot, when: str) -> str:
+    return f"{look.status} on {when}"
+
+
+def _later(look: RunSnapshot) -> str:
+    """Return a note that a run which was alive may have gone on since; else an empty text."""
+    if not look.alive:
+        return ""
+    command = markup.text(f"workbench runs show {shlex.quote(str(look.run.dir))}")
+    since = "The run may have gone on since then. To see it now, run the cell, or in a terminal:"
+    return f"<p>{since} <code>{command}</code></p>"
+
+
+def _table(look: RunSnapshot, rows: list[dict[str, Any]], when: str) -> str:
     progress = look.progress
     tested = [row for row in rows if row.get("test_accuracy") is not None]
     last = tested[-1] if tested else {}
     lines = [
         ("Run", look.run.id),
-        ("State", look.status),
+        ("State", _state(look, when)),
         ("Epochs", f"{len(rows)} of {progress.epochs}"),
         ("Steps", f"{progress.step:,} of {progress.total_steps:,}"),
         ("Test accuracy", units.percent(last.get("test_accuracy"))),

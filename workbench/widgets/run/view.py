@@ -46,6 +46,7 @@ class RunView:
         self._over = threading.Event()
         self._looked: Callable[[RunSnapshot, RunFeed], None] = lambda look, feed: None
         self._wanted: Callable[[Run], None] = self.open
+        self._page_came: Callable[[], None] = lambda: None
         self._feed: RunFeed | None = None
         self._widget = self._make_widget()
         self._download = DownloadWidget("Download run (.zip)", PACKED)
@@ -73,6 +74,10 @@ class RunView:
     def on_look(self, looked: Callable[[RunSnapshot, RunFeed], None]) -> None:
         """Call `looked` after each look at the run, in the thread that follows the run."""
         self._looked = looked
+
+    def on_page(self, came: Callable[[], None]) -> None:
+        """Call `came` when a page shows the view, also a page that was loaded again."""
+        self._page_came = came
 
     def on_wanted(self, wanted: Callable[[Run], None]) -> None:
         """Call `wanted`, instead of showing the run here, with a run that this run waits for."""
@@ -180,6 +185,7 @@ class RunView:
         with self._lock:
             self._answered = True
             self._show_plainly(None)
+        self._page_came()
 
     def _make_widget(self) -> RunWidget:
         return RunWidget(self._on_answer, self._act, self._on_open, self._renew_widget)
