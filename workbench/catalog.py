@@ -383,8 +383,11 @@ def label_of(field: str, name: str) -> str:
 
 
 def short_label_of(field: str, name: str) -> str:
-    """Return the short label of a choice; for a user's function, the name of function or file."""
+    """Return the short label of a choice; for a user's function, its module and its name."""
     row = CHOICES[field].get(name)
     if row is not None:
         return row.short or row.label
-    return PurePath(name.rpartition(":")[2]).name.removesuffix(".py")
+    where, _, function = name.rpartition(":")
+    module = PurePath(where or function).name.removesuffix(".py")
+    # The file of a notebook's function is called by it, such as `build_model_1a2b3c4d.py`.
+    return module if not where or module.startswith(function) else f"{module}.{function}"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.widgets.folders import write_run
+from tests.widgets.folders import CONFIG, write_run
 from workbench import catalog
 from workbench.runs import Run
 from workbench.runs.title import start_of, strategy_of
@@ -33,6 +35,28 @@ def test_a_run_without_a_name_is_titled_by_model_strategy_and_start(tmp_path: Pa
     run = made_at(write_run(tmp_path), created)
     assert run.title == "MLP, Mirrored x 2, 25 Nov 2020, 06:13"
     assert run.dated_title == run.title
+
+
+@pytest.mark.parametrize(
+    ("settings", "difference"),
+    [
+        ({"learning_rate": 0.05}, "learning rate 0.05"),
+        ({"optimizer": "sgd", "seed": 7}, "SGD, seed 7"),
+        ({"precision": "mixed_bfloat16", "xla": True}, "mixed_bfloat16, XLA"),
+    ],
+)
+def test_settings_that_differ_from_the_usual_ones_tell_runs_apart(
+    settings: dict[str, Any], difference: str, tmp_path: Path
+) -> None:
+    usual, run = write_run(tmp_path), write_run(tmp_path, config=replace(CONFIG, **settings))
+    assert difference not in usual.title
+    assert run.title.startswith(f"MLP, Mirrored x 2, {difference}, ")
+
+
+def test_models_of_one_name_in_different_files_have_different_titles() -> None:
+    addresses = ["wide.py:build_model", "nets.deep:build_model", "build_model_1a2b.py:build_model"]
+    names = [catalog.short_label_of("model", address) for address in addresses]
+    assert names == ["wide.build_model", "nets.deep.build_model", "build_model_1a2b"]
 
 
 def test_the_start_has_the_date_only_if_it_is_not_today() -> None:
@@ -69,12 +93,12 @@ def test_each_strategy_counts_its_replicas_or_workers(plan: dict[str, object], t
     ("model", "title"),
     [
         ("cnn", "CNN"),
-        ("my_models:build_net", "build_net"),
-        ("/home/me/my models/nets.py:build_net", "build_net"),
+        ("my_models:build_net", "my_models.build_net"),
+        ("/home/me/my models/nets.py:build_net", "nets.build_net"),
         ("/home/me/my models/nets.py", "nets"),
     ],
 )
-def test_an_own_model_is_called_by_its_function_or_file(model: str, title: str) -> None:
+def test_an_own_model_is_called_by_its_module_and_function(model: str, title: str) -> None:
     assert catalog.short_label_of("model", model) == title
 
 

@@ -90,7 +90,7 @@ class Run:
 
     @property
     def title(self) -> str:
-        """The run's name, else model, strategy and start: `CNN, Mirrored x 2, 06:13`."""
+        """The run's name, else model, strategy, unusual settings and start; see `title_of`."""
         return title_of(self.dir, self.name, self.created)
 
     @property

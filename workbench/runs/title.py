@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from workbench import catalog
+from workbench.config import RunConfig
 from workbench.runs.folder.files import RunError, read_json
 from workbench.runs.folder.tasks import workers_of
 
 
 def title_of(run_dir: Path, name: str, created: float, *, dated: bool = False) -> str:
-    """Return a run's own name, else its model, its strategy and its start, in local time.
+    """Return a run's own name, else its model, strategy, unusual settings and start in local time.
 
-    An example is `CNN, Mirrored x 2, 06:13`. A run without a name is titled by its id if its plan
-    or its start is not known.
+    An example is `CNN, Mirrored x 2, learning rate 0.01, 06:13`. A run without a name is titled by
+    its id if its plan or its start is not known.
 
     Args:
         run_dir: the folder of the run.
@@ -28,8 +29,9 @@ def title_of(run_dir: Path, name: str, created: float, *, dated: bool = False) -
         return name
     try:
         plan = read_json(run_dir / "plan.json")
-        made_of = (catalog.short_label_of("model", plan["model"]), strategy_of(plan))
-    except (RunError, LookupError, TypeError, AttributeError):
+        model = catalog.short_label_of("model", plan["model"])
+        made_of = (model, strategy_of(plan), *unusual_settings(plan["config"]))
+    except (RunError, LookupError, TypeError, AttributeError, ValueError):
         return run_dir.name
     return ", ".join((*made_of, start_of(created, dated=dated))) if created else run_dir.name
 
@@ -41,6 +43,27 @@ def strategy_of(plan: Mapping[str, Any]) -> str:
         return f"{strategy.label} x {len(workers_of(plan))}"
     several = strategy.mirrors or strategy.tpu
     return f"{strategy.label} x {plan['num_replicas_in_sync']}" if several else strategy.label
+
+
+def unusual_settings(config: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the settings of a config's JSON that differ from the usual ones, in words.
+
+    Left out are the settings that every list of runs shows beside the title: data, loop and batch.
+    """
+    for name, in_words in _SETTINGS.items():
+        value = config.get(name)
+        if value is not None and value != _USUAL[name]:
+            yield in_words(value)
+
+
+_SETTINGS: Mapping[str, Callable[[Any], str]] = {
+    "optimizer": lambda name: catalog.label_of("optimizer", name),
+    "learning_rate": lambda rate: f"learning rate {rate:g}",
+    "precision": str,
+    "xla": lambda _: "XLA",
+    "seed": lambda seed: f"seed {seed}",
+}
+_USUAL = RunConfig().to_json()
 
 
 def start_of(created: float, *, dated: bool = False) -> str:
