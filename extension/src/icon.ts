@@ -13,6 +13,3 @@ export const workbenchIcon = new LabIcon({
   name: 'tf-distribute-workbench:icon',
   svgstr: SVG
 });
-
-/** The same as an address, for launcher cards among the notebooks, which show no `LabIcon`. */
-export const workbenchIconUrl = `data:image/svg+xml,${encodeURIComponent(SVG)}`;

@@ -1,11 +1,10 @@
-/** The command that opens a new workbench, and its places: launcher, palette, File > New. */
+/** The command that opens a workbench in a new notebook, and its places: palette, File > New. */
 
 import type {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
 import { ICommandPalette, Notification } from '@jupyterlab/apputils';
-import { ILauncher } from '@jupyterlab/launcher';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import {
   ITranslator,
@@ -14,13 +13,13 @@ import {
 } from '@jupyterlab/translation';
 
 import { NOTHING_CHOSEN, type Beginnings } from './beginnings.js';
-import { workbenchIcon, workbenchIconUrl } from './icon.js';
+import { workbenchIcon } from './icon.js';
 import { fillAndRun } from './notebook/notebook.js';
 import { IWorkbenchServer } from './server/plugin.js';
 
 const OPEN = 'workbench:open';
 
-/** Opens a notebook whose first cell shows a workbench. The panel takes the launcher's place. */
+/** Opens a notebook whose first cell shows a workbench. */
 async function openWorkbench(
   app: JupyterFrontEnd,
   cwd: string | undefined,
@@ -43,25 +42,20 @@ async function openWorkbench(
 
 export const openPlugin: JupyterFrontEndPlugin<void> = {
   id: 'tf-distribute-workbench:open',
-  description: 'Opens a new workbench from the launcher, palette and menu.',
+  description: 'Opens a workbench in a new notebook, from palette and menu.',
   autoStart: true,
-  optional: [ILauncher, ICommandPalette, ITranslator, IWorkbenchServer],
+  optional: [ICommandPalette, ITranslator, IWorkbenchServer],
   activate: (
     app: JupyterFrontEnd,
-    launcher: ILauncher | null,
     palette: ICommandPalette | null,
     translator: ITranslator | null,
     server: IWorkbenchServer | null
   ) => {
-    const translations = translator ?? nullTranslator;
-    const trans = translations.load('tf-distribute-workbench');
-    // The name of a part of the launcher is JupyterLab's own text.
-    const lab = translations.load('jupyterlab');
+    const trans = (translator ?? nullTranslator).load(
+      'tf-distribute-workbench'
+    );
     app.commands.addCommand(OPEN, {
-      label: args =>
-        args['isPalette'] || args['isMenu']
-          ? trans.__('New Training Workbench')
-          : trans.__('Workbench'),
+      label: trans.__('Distributed training in a new notebook'),
       caption: trans.__(
         'Train with tf.distribute: pick a strategy, click, watch'
       ),
@@ -84,12 +78,6 @@ export const openPlugin: JupyterFrontEndPlugin<void> = {
           server?.choices ?? NOTHING_CHOSEN,
           trans
         )
-    });
-    launcher?.add({
-      command: OPEN,
-      category: lab.__('Notebook'),
-      rank: 10,
-      kernelIconUrl: workbenchIconUrl
     });
     palette?.addItem({
       command: OPEN,

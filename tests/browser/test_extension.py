@@ -17,6 +17,7 @@ SNAPSHOT = "application/vnd.tf-distribute-workbench.snapshot+json"
 PICTURE = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 SAVED = f'<img alt="curves" src="{PICTURE}"><table><tr><td>saved loss 0.25</td></tr></table>'
 WORKBENCH = "from workbench import Workbench\n\nWorkbench()"
+IN_NOTEBOOK = "Distributed training in a new notebook"
 NOTE = "Saved view. Run the cell for the live workbench."
 SHOW_LIVE = f"""
 import ipywidgets
@@ -51,25 +52,32 @@ def saved_output() -> dict[str, Any]:
     return {"output_type": "display_data", "metadata": {}, "data": data}
 
 
+def test_the_launcher_has_one_card(lab: LabPage) -> None:
+    lab.open()
+    cards = lab.page.locator(".jp-LauncherCard:visible")
+    expect(cards.filter(has_text="Distributed training")).to_have_count(1)
+    expect(cards.filter(has_text=re.compile("workbench", re.IGNORECASE))).to_have_count(0)
+
+
 @pytest.mark.promise
-def test_launcher_opens_a_workbench_and_runs_it(lab: LabPage) -> None:
+def test_palette_opens_a_workbench_in_a_new_notebook_and_runs_it(lab: LabPage) -> None:
     lab.open()
     tabs = lab.page.locator("#jp-main-dock-panel .lm-TabBar-tab")
     expect(tabs).to_have_text(["Launcher"])
-    lab.page.locator(".jp-LauncherCard[title='Workbench']").click()
+    lab.search_palette(IN_NOTEBOOK).filter(has_text=IN_NOTEBOOK).first.click()
     lab.wait_for_kernel()
-    expect(tabs).to_have_text([re.compile("Untitled")])
+    expect(tabs).to_have_text(["Launcher", re.compile("Untitled")])
     expect(lab.cell(0).locator(".cm-content")).to_contain_text("Workbench()")
     expect(lab.cell(0).locator(".jp-OutputArea-output .jupyter-widgets").first).to_be_visible()
     lab.page.wait_for_function(
         "() => window.jupyterapp.shell.currentWidget.context.model.dirty === false"
     )
-    tabs.locator(".lm-TabBar-tabCloseIcon").click()
+    tabs.last.locator(".lm-TabBar-tabCloseIcon").click()
     expect(tabs).to_have_text(["Launcher"])
     expect(lab.page.locator(".jp-Dialog")).to_have_count(0)
 
 
-def test_the_card_makes_a_notebook_with_the_chosen_folder_of_runs_and_preset(
+def test_the_command_makes_a_notebook_with_the_chosen_folder_of_runs_and_preset(
     lab: LabPage, runs: Path
 ) -> None:
     choose(lab.server, runsFolder=runs.name, preset="cnn_fashion_mnist")
@@ -77,7 +85,7 @@ def test_the_card_makes_a_notebook_with_the_chosen_folder_of_runs_and_preset(
     (lab.server.root / "lessons").mkdir(exist_ok=True)
     lab.open()
     lab.command("filebrowser:go-to-path", path="lessons")
-    lab.page.locator(".jp-LauncherCard[title='Workbench']").click()
+    lab.command("workbench:open")
     lab.wait_for_kernel()
     source = lab.cell(0).locator(".cm-content")
     expect(source).to_contain_text('PRESETS["cnn_fashion_mnist"].config')
@@ -93,13 +101,7 @@ def test_menu_offers_it(lab: LabPage) -> None:
     lab.open()
     lab.page.locator("#jp-MainMenu").get_by_text("File", exact=True).click()
     lab.page.locator('.lm-Menu-item[data-type="submenu"]', has_text="New").first.click()
-    expect(lab.page.locator(".lm-Menu-item", has_text="New Training Workbench")).to_be_visible()
-
-
-def test_palette_offers_it(lab: LabPage) -> None:
-    lab.open()
-    found = lab.search_palette("training workbench")
-    expect(found.filter(has_text="New Training Workbench").first).to_be_visible()
+    expect(lab.page.locator(".lm-Menu-item", has_text=IN_NOTEBOOK)).to_be_visible()
 
 
 def test_arriving_runs_the_workbench_once(lab: LabPage) -> None:
