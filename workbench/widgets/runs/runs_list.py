@@ -62,7 +62,7 @@ class RunsList:
         self._more = small("Show more", "List more of the runs", self._on_more, visible=False)
         back = BringBack(runs_dir, self._on_brought)
         more = styled(ipw.HBox, "wb-row", children=[self._more])
-        title = html(markup.heading("Earlier runs"), description="Section")
+        title = html(markup.heading("Runs"), description="Section")
         questions = [self._deleting.box, self._agreeing.box]
         parts = [title, self.tools.box, *questions, self._message, self._table.box, more, back.box]
         self.box = styled(ipw.VBox, "wb-section", "wb-runs-section", children=parts)
