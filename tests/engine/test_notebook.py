@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -16,17 +17,28 @@ from workbench.plan import make_plan
 pytestmark = pytest.mark.slow
 
 
-def test_all_cells_run_and_print_the_epochs(tmp_path: Path) -> None:
+KEEP = 'sys.argv += ["--run-dir", "{}"]'
+
+
+def execute(notebook: Any, folder: Path) -> str:
+    """Run all cells in a folder and return the text below the last one."""
+    resources = {"metadata": {"path": str(folder)}}
+    NotebookClient(notebook, timeout=round(LIMIT_SECONDS), resources=resources).execute()
+    return "".join(output.get("text", "") for output in notebook.cells[-1].outputs)
+
+
+def test_all_cells_run_and_print_the_epochs_and_how_to_keep_the_model(tmp_path: Path) -> None:
     config = RunConfig(loop="fit", epochs=2, synthetic_examples=1280)
     text = render_notebook(make_plan(config, LAPTOP))
     (tmp_path / "train.ipynb").write_text(text)
-    notebook = nbformat.reads(text, as_version=4)
-    client = NotebookClient(
-        notebook, timeout=round(LIMIT_SECONDS), resources={"metadata": {"path": str(tmp_path)}}
-    )
-    client.execute()
-    printed = "".join(output.get("text", "") for output in notebook.cells[-1].outputs)
+    printed = execute(nbformat.reads(text, as_version=4), tmp_path)
     assert "epoch epoch=1 step=10 loss=" in printed
     assert "finished step=20 loss=" in printed
+    assert f"checkpoints, records: {KEEP.format('DIR')} before main()" in printed
     assert not (tmp_path / "worker-0").exists()
     assert json.loads((tmp_path / "train.ipynb").read_text()) == json.loads(text)
+
+    advised = nbformat.reads(text, as_version=4)
+    advised.cells.insert(-1, nbformat.v4.new_code_cell(KEEP.format("kept")))
+    assert "The model is not kept." not in execute(advised, tmp_path)
+    assert (tmp_path / "kept" / "model.keras").is_file()

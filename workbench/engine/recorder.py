@@ -473,5 +473,8 @@ class Recorder:
             else:
                 self.event("model_not_saved", error=str(error)[:500])
         elif self.task in ("worker-0", "chief-0"):
-            print("The model is not kept. To keep model, checkpoints, records: --run-dir DIR")
+            keep = "--run-dir DIR"
+            if "__file__" not in globals():  # a notebook, which takes no flags
+                keep = 'sys.argv += ["--run-dir", "DIR"] before main()'
+            print(f"The model is not kept. To keep model, checkpoints, records: {keep}")
         self.end("finished", step=self.step, **self.result)
