@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import shlex
 import stat
 import zipfile
 from collections import Counter
@@ -102,7 +103,7 @@ def _check_names(path: Path, entries: list[zipfile.ZipInfo]) -> None:
     if any(name.endswith("/run.json") for name in names):
         raise RunError(
             f"A bundle is a file that `workbench bundle` wrote; {path} is a packed run. Restore "
-            f"that run with: workbench runs restore {path}"
+            f"that run with: workbench runs restore {shlex.quote(str(path))}"
         )
     foreign = [name for name in names if name not in MOST_BYTES]
     links = [entry.filename for entry in entries if stat.S_ISLNK(entry.external_attr >> 16)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import sys
 import time
@@ -50,7 +51,7 @@ def watch(run: Run, out: TextIO, *, stops: bool = True) -> None:
                 print("\nStopping after this call, with a checkpoint.", file=out)
                 print("Press Ctrl-C again to leave it running.", file=out)
             if len(interrupts) > stops:
-                print(f"\nLeft running. Watch it with: workbench runs watch {run.dir}", file=out)
+                print(f"\nLeft running. {_watch_with(run)}", file=out)
                 return
             time.sleep(POLL_SECONDS)
     print(("\r\033[K" if out.isatty() else "") + show(run), file=out)
@@ -217,8 +218,11 @@ def follow(followed: Run, arguments: Namespace) -> int:
     if not arguments.detach:
         watch(followed, sys.stderr if arguments.json else sys.stdout)
     elif not arguments.json:
-        where = f"Watch it with: workbench runs watch {followed.dir}"
-        print(f"Started {followed.id} in {followed.dir}. {where}")
+        print(f"Started {followed.id} in {followed.dir}. {_watch_with(followed)}")
     if arguments.json:
         print(json.dumps(followed.result()))
     return exit_status(followed)
+
+
+def _watch_with(run: Run) -> str:
+    return f"Watch it with: workbench runs watch {shlex.quote(str(run.dir))}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import shlex
 import tokenize
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -68,8 +69,8 @@ def check_keras(
     if devices.tf_keras_version is None:
         rule = "custom with this strategy if the tf-keras package is not installed"
         fix = (
-            f"Run {devices.interpreter} -m pip install tf-keras, or choose the loop custom. "
-            f"{LEGACY_NOTE}"
+            f"Run {shlex.quote(devices.interpreter)} -m pip install tf-keras, or choose the loop "
+            f"custom. {LEGACY_NOTE}"
         )
         findings.add("loop", rule, config.loop, fix)
     if own_model is not None and _imports_keras(own_model):

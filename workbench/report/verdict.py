@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from workbench.runs import RunError
@@ -33,7 +34,7 @@ def _verdict(subject: Subject) -> Iterator[Html | None]:
         elif (found := kept_verdict(subject.run)) is None:
             yield _quiet(
                 "The parts of its step were not measured. To measure them, click Find out under "
-                f"Why is it slow?, or type: workbench why {subject.run.dir}"
+                f"Why is it slow?, or type: workbench why {shlex.quote(str(subject.run.dir))}"
             )
         else:
             yield from _measured(found)

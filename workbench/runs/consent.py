@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -79,5 +80,6 @@ def _refuse_more_than_a_script(run_dir: Path) -> None:
     raise RunError(
         "A click executes a run from elsewhere only if its script is all that is executed; "
         f"{run_dir.name} also executes {', '.join(more)}. Read the files in {run_dir}; if you "
-        f"trust them, resume the run in a terminal: workbench runs resume {run_dir}"
+        "trust them, resume the run in a terminal: workbench runs resume "
+        f"{shlex.quote(str(run_dir))}"
     )

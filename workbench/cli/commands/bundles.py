@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, TextIO
@@ -52,7 +53,7 @@ def bundle(arguments: Namespace) -> int:
     else:
         print(f"Wrote {path}, {path.stat().st_size:,} bytes.")
         print(manifest.certificate)
-        print(f"Repeat it elsewhere: workbench run --config {path.name}")
+        print(f"Repeat it elsewhere: workbench run --config {shlex.quote(path.name)}")
     return AGREES
 
 
@@ -125,7 +126,8 @@ def _untrusted(opened: Bundle, arguments: Namespace, why: str) -> RunError:
         "Without --trust, a bundle's script runs only if this workbench writes the same script for "
         f"its config; this one has the sha256 {opened.script_sha256}, written by release "
         f"{opened.manifest.workbench[:40]}, and {why}. It is another person's code: read it with "
-        f"unzip -p {arguments.config} train.py, then run it as it is with --trust."
+        f"unzip -p {shlex.quote(str(arguments.config))} train.py, then run it as it is with "
+        "--trust."
     )
 
 

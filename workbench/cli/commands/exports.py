@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import time
 from argparse import ArgumentParser, Namespace
 
@@ -50,4 +51,5 @@ def export(arguments: Namespace) -> int:
 
 
 def _open_with(format_name: str, path: str) -> str:
-    return f" Open it with: tensorboard --logdir {path}" if format_name == "tensorboard" else ""
+    command = f"tensorboard --logdir {shlex.quote(path)}"
+    return f" Open it with: {command}" if format_name == "tensorboard" else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
@@ -136,7 +137,7 @@ def restore(arguments: Namespace) -> int:
         return OK
     print(show(restored))
     if restored.status != "finished":
-        print(f"Go on with it: workbench runs resume {restored.dir}")
+        print(f"Go on with it: workbench runs resume {shlex.quote(str(restored.dir))}")
     return OK
 
 

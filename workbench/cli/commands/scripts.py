@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
@@ -56,7 +57,7 @@ def script(arguments: Namespace) -> int:
         print(text, end="")
         return OK
     _save(path, render_notebook(plan) if notebook else text)
-    how = "Open it in Jupyter" if notebook else f"Run it with: python {path}"
+    how = "Open it in Jupyter" if notebook else f"Run it with: python {shlex.quote(str(path))}"
     print(f"Saved {path}. {how}")
     return OK
 
@@ -118,7 +119,9 @@ def _check_alone(arguments: Namespace, script: str, refused: Sequence[str]) -> N
     given += [name for name in refused if getattr(arguments, name) is not None]
     if given:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-        fix = f"Leave them out and edit the script, or: workbench script --open {script}"
+        fix = (
+            f"Leave them out and edit the script, or: workbench script --open {shlex.quote(script)}"
+        )
         rule = "given without flags for values that it sets itself"
         raise ScriptError(rule, flags, f"{fix} {flags.split(', ')[0]} ...")
 

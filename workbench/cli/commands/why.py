@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import textwrap
 import threading
 import time
@@ -19,7 +20,7 @@ from workbench.verdict import SECONDS, Verdict, judge, wording
 from workbench.verdict.own_paces import own_paces, slowest_of
 from workbench.verdict.parts import Breakdown
 from workbench.verdict.trial import Trial, try_out
-from workbench.verdict.verdict import OnProgress
+from workbench.verdict.verdict import SUGGESTED, OnProgress
 
 BAR_WIDTH = 30
 LINE_WIDTH = 98
@@ -100,8 +101,8 @@ def report(verdict: Verdict, run: Run) -> str:
         [
             *lines,
             f"Try {changes}. {verdict.suggestion.reason}",
-            f"  workbench run --config {run.dir}/suggested.json   trains with it",
-            f"  workbench why {run.id} --apply   measures both side by side first",
+            f"  workbench run --config {shlex.quote(str(run.dir / SUGGESTED))}   trains with it",
+            f"  workbench why {shlex.quote(run.id)} --apply   measures both side by side first",
         ]
     )
 

@@ -7,6 +7,7 @@ sentence "data must be ...; got ...".
 
 import importlib
 import json
+import shlex
 import socket
 import sys
 import time
@@ -49,7 +50,8 @@ def find_function(request: dict[str, Any]) -> Callable:
 
 def refuse_package(error: ModuleNotFoundError) -> NoReturn:
     """Report a package that is missing, and end."""
-    fix = f"Run {sys.executable} -m pip install with its name, or choose another interpreter."
+    python = shlex.quote(sys.executable)
+    fix = f"Run {python} -m pip install with its name, or choose another interpreter."
     refuse("code whose packages the run's interpreter has", str(error), fix)
 
 

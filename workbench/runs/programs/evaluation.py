@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -94,7 +95,7 @@ def load_model(run_dir: Path) -> Any:
     except ImportError as error:
         raise RunError(
             f"Loading this model needs {package} in the calling Python; {sys.executable}: "
-            f"{error}. Install it there ({sys.executable} -m pip install "
+            f"{error}. Install it there ({shlex.quote(sys.executable)} -m pip install "
             f"{package.replace('_', '-')}), or use evaluate()."
         ) from error
     keras = module if legacy else module.keras

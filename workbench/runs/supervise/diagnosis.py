@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import signal
 from collections.abc import Mapping
 from pathlib import Path
@@ -252,7 +253,7 @@ def known_fix(log: str, interpreter: str) -> str:
     for text in evidence:
         for pattern, fix in FIXES:
             if found := re.search(pattern, _NO_GPU.sub("", text)):
-                return fix.format(interpreter=interpreter, **found.groupdict())
+                return fix.format(interpreter=shlex.quote(interpreter), **found.groupdict())
     return OTHER_FIX
 
 

@@ -5,6 +5,8 @@ A resume executes what compare.json asks for: its configs name interpreters and 
 
 from __future__ import annotations
 
+import shlex
+
 from workbench.experiments import Comparison
 from workbench.experiments.queueing.request import ASKED
 from workbench.runs import RunError
@@ -29,5 +31,5 @@ def refuse_foreign(comparison: Comparison) -> None:
         "A click resumes only a comparison that this machine started, because a resume executes "
         f"its code with all your permissions; {what} of {folder.name} was not started here in its "
         f"present form. Read the files in {folder}; if you trust them, resume the comparison in a "
-        f"terminal: workbench compare {folder} --resume"
+        f"terminal: workbench compare {shlex.quote(str(folder))} --resume"
     )
