@@ -40,6 +40,7 @@ ROOMS: dict[str, set[str]] = {
         *("flock", "forking", "hosts", "launchers", "lazy"),
     },
     "charts": {"points"},
+    "pictures": {"charts", "experiments", "runs", "units"},
     "feed": {"catalog", "devices", "plan", "points", "runs", "units"},
     "experiments": {
         *("config", "catalog", "charts", "codegen", "devices", "flock", "interval", "lazy"),
@@ -50,7 +51,7 @@ ROOMS: dict[str, set[str]] = {
     "exports": {"config", "lazy", "place", "report", "runs"},
     "report": {
         *("catalog", "charts", "config", "devices", "place", "plan", "points", "runs", "units"),
-        *("experiments", "lazy", "verdict", "version"),
+        *("experiments", "lazy", "pictures", "verdict", "version"),
     },
     "bundle": {
         *("config", "plan", "codegen", "runs", "experiments", "lazy", "place", "version"),
@@ -60,7 +61,8 @@ ROOMS: dict[str, set[str]] = {
     "widgets": {
         *("config", "catalog", "field_help", "devices", "plan", "codegen", "capture", "bundle"),
         *("environments", "exports", "forking", "launchers", "place", "points", "runs", "charts"),
-        *("feed", "lab", "experiments", "hosts", "report", "scripts", "units", "verdict"),
+        *("feed", "lab", "experiments", "hosts", "pictures", "report", "scripts", "units"),
+        *("verdict",),
     },
     "server": {"config", "codegen", "devices", "plan", "points", "runs", "feed"},
     "cli": {

@@ -11,9 +11,10 @@ from tests.experiments.test_scaling import BOUND, KNOWN, UNKNOWN, answer
 from tests.waiting import until
 from tests.widgets.folders import write_run
 from tests.widgets.parts.test_markup import EVIL
+from workbench.pictures.scaling import bars
 from workbench.runs.folder.files import json_text
 from workbench.runs.folder.trust import trust
-from workbench.widgets.pictures.scaling import bars, page
+from workbench.widgets.pictures.scaling import page
 from workbench.widgets.scaling_view import ShouldScale
 
 

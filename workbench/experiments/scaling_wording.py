@@ -8,6 +8,7 @@ from .noise_scale import NoiseScale
 from .scaling import Goodput, Larger, Scaling
 
 HEAD = ("global batch", "replicas", "efficiency", "95 %", "speed-up", "95 %")
+SCALES_HEAD = ("weights", "noise scale")
 GOODPUT_HEAD = ("run", "global batch", "examples/s", "efficiency", "goodput", "95 %")
 EXPLAINED = (
     "Efficiency is an example's worth as a share of its worth in tiny steps. The speed-up is an "

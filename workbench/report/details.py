@@ -9,6 +9,7 @@ from workbench.units import number, percent
 
 from .bars import bar
 from .html import Html, code, fold, section, table, tag
+from .measured import measured
 from .subject import Subject
 from .verdict import verdict
 
@@ -27,7 +28,7 @@ MEASURES: dict[str, Callable[[float], str]] = {
 
 
 def runs(subjects: Sequence[Subject]) -> Html:
-    """Return a part for each run: its failure, its use of time, its verdict, and its epochs."""
+    """Return a part for each run: its failure, use of time, verdict, other measurements, epochs."""
     most = max(10, min(MOST_EPOCHS, MOST_EPOCHS_IN_ALL // len(subjects)))
     return section("Runs", *(_run(each, most) for each in subjects))
 
@@ -42,6 +43,7 @@ def _run(subject: Subject, most_epochs: int) -> Html:
         _bar("First step", subject.ledger.first_step),
         _bar("Whole run", subject.ledger.whole),
         verdict(subject),
+        *measured(subject),
         _epochs(subject, most_epochs),
         id=subject.anchor,
     )

@@ -14,6 +14,8 @@ from tests.waiting import until
 from tests.widgets.folders import write_run
 from tests.widgets.parts.test_markup import EVIL
 from workbench import units
+from workbench.pictures.xray import MOST, draw
+from workbench.pictures.xray_words import summary
 from workbench.runs.folder.trust import trust
 from workbench.runs.programs.step_xray import (
     ReplicaXray,
@@ -23,8 +25,7 @@ from workbench.runs.programs.step_xray import (
     WorkersXray,
     WorkerXray,
 )
-from workbench.widgets.pictures.xray import MOST, draw
-from workbench.widgets.run.xray_view import Xray, own_steps, page, summary
+from workbench.widgets.run.xray_view import Xray, own_steps, page
 
 
 def made(count: int = 2, copies: int | None = None, **fields: Any) -> StepXray:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import json
 import shlex
 import sys
 from pathlib import Path
 from typing import Any
 
-from workbench.runs.folder.checkpoints import FOLDER, last_whole_step
+from workbench.runs.folder.checkpoints import FOLDER, STATE, last_whole_step
 from workbench.runs.folder.events import read_events
 from workbench.runs.folder.files import RunError, read_json
 from workbench.runs.folder.state import LIVE, alive_error, attempt_events, status
@@ -64,6 +65,21 @@ def evaluated_step(run_dir: Path) -> int | None:
             "saves one when it is stopped or finishes."
         )
     return step
+
+
+def kept_evaluation(run_dir: Path, step: int | None) -> dict[str, Any] | None:
+    """Return the last evaluation; None if it tested other weights than those of `evaluated_step`.
+
+    Evaluations of earlier releases do not name a checkpoint.
+    """
+    made = run_dir / "evaluation.json"
+    weights = run_dir / MODEL if step is None else run_dir / FOLDER / STATE
+    try:
+        newer = made.stat().st_mtime > weights.stat().st_mtime
+        kept: dict[str, Any] = json.loads(made.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return kept if newer and kept.get("checkpoint_step") == step else None
 
 
 def _has_finished(run_dir: Path) -> bool:

@@ -19,6 +19,7 @@ from workbench.runs.records.progress import shape_of, steps_done
 from workbench.runs.records.reader import read_range
 from workbench.runs.records.worker_counts import UNKNOWN, worker_counts_of, workers_at
 
+from .kept import read_kept
 from .run import run_programs
 from .step_xray import ReplicaXray, StepXray, WeightsCopy, WeightsXray, WorkersXray
 from .worker_steps import longest, xray_workers
@@ -57,6 +58,19 @@ def xray(run_dir: Path, step: int) -> StepXray | WorkersXray:
         result = xray_workers(run_dir, plan, index)
     write_text(run_dir / f"xray-{index}.json", json_text(asdict(result)))
     return replace(result, step=step)
+
+
+def kept_xrays(run_dir: Path) -> list[StepXray | WorkersXray]:
+    """Return the kept X-rays of a run in the order of their steps, which count from 1.
+
+    Raises:
+        RunError: a kept X-ray cannot be read.
+    """
+    synchronous = shape_of(read_numbers(run_dir)).synchronous
+    kind: type[StepXray | WorkersXray] = StepXray if synchronous else WorkersXray
+    kept = [read_kept(path, kind) for path in run_dir.glob("xray-*.json")]
+    found = [replace(each, step=each.step + FIRST_STEP) for each in kept if each is not None]
+    return sorted(found, key=lambda each: each.step)
 
 
 def recorded_row(

@@ -11,11 +11,11 @@ from typing import Any
 import anywidget
 import traitlets
 
+from workbench.pictures import drawing
 from workbench.runs import RunError
 from workbench.runs.folder.files import json_text, write_text
 from workbench.widgets.kernel.background import Latest
 from workbench.widgets.parts.page_parts import shared_layout
-from workbench.widgets.pictures import drawing
 from workbench.widgets.static import STATIC
 
 KEPT = "colors.json"

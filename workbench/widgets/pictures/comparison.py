@@ -10,9 +10,8 @@ import numpy as np
 
 from workbench.charts.style import REPLICA_DASHES
 from workbench.experiments.comparing.wording import HEAD, cells, used_columns
+from workbench.pictures import drawing, interval_bars
 from workbench.widgets.parts import markup
-
-from . import drawing, interval_bars
 
 if TYPE_CHECKING:
     from workbench.experiments import Row, Table

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from workbench.pictures.drawing import (
+    GAP,
+    Box,
+    arrow,
+    band,
+    color_of,
+    columns,
+    filled,
+    frame,
+    label,
+    shard,
+    svg,
+)
 from workbench.plan.placement import LOCAL
 from workbench.widgets.parts import markup
 
-from .drawing import GAP, Box, arrow, band, color_of, columns, filled, frame, label, shard, svg
 from .servers import draw_servers
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from workbench import units
 from workbench.charts.style import MEAN_COLOR, REPLICA_COLORS, TEST_COLOR
 from workbench.experiments.searching.rate_curve import shown_losses
+from workbench.pictures import drawing
 from workbench.widgets.parts import markup
-
-from . import drawing
 
 if TYPE_CHECKING:
     from workbench.experiments.searching.found_batch import Trial

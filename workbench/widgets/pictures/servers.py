@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from workbench.pictures.drawing import (
+    GAP,
+    Box,
+    arrow,
+    band,
+    color_of,
+    columns,
+    filled,
+    frame,
+    label,
+    shard,
+    svg,
+)
 from workbench.widgets.parts import markup
-
-from .drawing import GAP, Box, arrow, band, color_of, columns, filled, frame, label, shard, svg
 
 if TYPE_CHECKING:
     from workbench.plan import Plan

@@ -7,13 +7,12 @@ from typing import Any
 
 from workbench import catalog
 from workbench.charts.style import MEAN_COLOR, REPLICA_COLORS
+from workbench.pictures import drawing, interval_bars
 from workbench.verdict import OwnPace, Trial, Verdict, wording
 from workbench.verdict.causes import Suggestion
 from workbench.verdict.parts import PARTS, Breakdown
 from workbench.verdict.wording import PartRow
 from workbench.widgets.parts import markup
-
-from . import drawing, interval_bars
 
 ACROSS, DOWN, LETTER = 720, 34, 7.5
 KNOWN, UNKNOWN = 0.55, 0.2

@@ -11,9 +11,8 @@ import numpy as np
 
 from workbench import units
 from workbench.runs import RunError
-from workbench.runs.folder.checkpoints import FOLDER, STATE
 from workbench.runs.folder.state import LIVE
-from workbench.runs.programs.evaluation import MODEL, weights_in_words
+from workbench.runs.programs.evaluation import kept_evaluation, weights_in_words
 from workbench.widgets.kernel.background import run_in_background, waiting
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.agreeing import Agreeing
@@ -23,8 +22,6 @@ from workbench.widgets.pictures.png import data_uri, grey_png
 from .confusion import confusion_view
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from workbench.runs import Run
 
 ALL, WRONG, RIGHT = "all", "wrong", "right"
@@ -81,7 +78,7 @@ class Predictions:
             return
         self._evaluate.disabled = False
         self._state.value = markup.quiet(f"Not evaluated yet. Evaluates {weights_in_words(step)}.")
-        if is_kept(run.dir, step):
+        if kept_evaluation(run.dir, step) is not None:
             self._read(run)
 
     def _on_evaluate(self, _: Any) -> None:
@@ -152,21 +149,6 @@ def _names(evaluation: dict[str, Any]) -> list[str]:
     if "confusion" in evaluation:
         return list(evaluation["confusion"]["names"])
     return [row["name"] for row in evaluation["classes"]]
-
-
-def is_kept(run_dir: Path, step: int | None) -> bool:
-    """Return whether the kept evaluation is of these weights; `step` is the run's evaluated step.
-
-    Evaluations of earlier releases do not name a checkpoint.
-    """
-    made = run_dir / "evaluation.json"
-    weights = run_dir / MODEL if step is None else run_dir / FOLDER / STATE
-    try:
-        newer = made.stat().st_mtime > weights.stat().st_mtime
-        kept = json.loads(made.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return newer and kept.get("checkpoint_step") == step
 
 
 def _class_table(classes: list[dict[str, Any]]) -> str:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
 
-from workbench.runs.programs.step_xray import (
-    ReplicaXray,
-    StepXray,
-    WeightsCopy,
-    WeightsXray,
-)
-from workbench.widgets.parts import markup
+from workbench.runs.programs.step_xray import ReplicaXray, StepXray, WeightsCopy
 
 from .drawing import Box, color_of, rect, text
+from .xray_words import number, verdict
 
 MOST, FEW_ROWS = 8, 3
 MARGIN, GAP, ARROW = 8, 34, 34
@@ -66,16 +62,18 @@ def draw(xray: StepXray) -> str:
     parts += [_replica(xray, column) for column in columns]
     parts += [_sum(xray, columns[0], across), _weights(xray, columns, across)]
     parts.append(_verdict(xray, columns[0], across))
-    more = len(xray.replicas) - len(shown)
-    left_out = markup.quiet(f"and {more} more replicas; all numbers stand below") if more else ""
     svg = (
         f'<svg class="wb-picture wb-xray" viewBox="0 0 {across} {columns[0].bottom}" role="img" '
         f'style="max-width:{across * 1.25:.0f}px;min-width:{across * 0.8:.0f}px" '
-        f'aria-label="{markup.text(account(xray))}">{"".join(parts)}</svg>'
+        f'aria-label="{html.escape(account(xray))}">{"".join(parts)}</svg>'
     )
-    return (
-        f'<div class="wb-across" tabindex="0" role="group" aria-label="X-ray">{svg}</div>{left_out}'
-    )
+    return f'<div class="wb-across" tabindex="0" role="group" aria-label="X-ray">{svg}</div>'
+
+
+def left_out(xray: StepXray) -> str:
+    """Return a sentence on the replicas that the picture leaves out; empty if there are none."""
+    more = len(xray.replicas) - MOST
+    return f"and {more} more replicas; all numbers stand below" if more > 0 else ""
 
 
 def account(xray: StepXray) -> str:
@@ -92,28 +90,10 @@ def account(xray: StepXray) -> str:
     )
 
 
-def verdict(weights: WeightsXray) -> str:
-    """Return a sentence on whether the copies of the weights are equal."""
-    copies, count = weights.after, f"{weights.numbers:,} numbers"
-    if len(copies) == 1:
-        return f"There is one copy of the weights ({count}), on {copies[0].device}."
-    if weights.equal:
-        all_ = "Both" if len(copies) == 2 else f"All {len(copies)}"
-        return f"{all_} copies of the weights are equal, bit by bit ({count})."
-    return f"The copies of the weights are not equal: {', '.join(weights.differing)}."
-
-
 def reduction(xray: StepXray) -> str:
     """Return the name of the sum: `all-reduce` gives it to every replica, else the host has it."""
     mirrored = len(xray.weights.after) == len(xray.replicas)
     return "all-reduce" if mirrored else "reduce to the host"
-
-
-def number(value: float | None) -> str:
-    """Return a measured number with six digits; None stands for a number that is not finite."""
-    if value is None:
-        return "not finite"
-    return f"{value:#,.6g}" if value else "0"
 
 
 def _title(xray: StepXray) -> str:

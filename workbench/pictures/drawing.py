@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
 
 from workbench.charts import REPLICA_COLORS
-from workbench.widgets.parts import markup
 
 GAP = 12
 _LINE = 'fill="none" stroke="currentColor" stroke-opacity="0.6"'
@@ -56,7 +56,7 @@ def text(content: str, x: float, y: float, look: str = "", anchor: str = "") -> 
     """Draw a line of text that starts at a point; `anchor` can place it otherwise."""
     css = f' class="{look}"' if look else ""
     where = f' text-anchor="{anchor}"' if anchor else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}"{where}{css}>{markup.text(content)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}"{where}{css}>{html.escape(content)}</text>'
 
 
 def grid(x: float, y: float, to_x: float, to_y: float) -> str:
@@ -117,8 +117,8 @@ def svg(
     scrolls; `name` is the name of the region that scrolls.
     """
     return (
-        f'<div class="wb-across" tabindex="0" role="region" aria-label="{markup.text(name)}">'
+        f'<div class="wb-across" tabindex="0" role="region" aria-label="{html.escape(name)}">'
         f'<svg class="wb-picture" viewBox="0 0 {across:.0f} {down:.0f}" role="img" '
         f'style="max-width:{across * 1.3:.0f}px;min-width:{across * 0.75:.0f}px" '
-        f'aria-label="{markup.text(account)}">{"".join(parts)}</svg></div>'
+        f'aria-label="{html.escape(account)}">{"".join(parts)}</svg></div>'
     )

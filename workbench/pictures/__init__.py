@@ -1,0 +1,1 @@
+"""Results as SVG pictures, for pages and reports."""
