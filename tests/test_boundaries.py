@@ -56,7 +56,7 @@ ROOMS: dict[str, set[str]] = {
     "bundle": {
         *("config", "plan", "codegen", "runs", "experiments", "lazy", "place", "version"),
     },
-    "verdict": {"config", "devices", "interval", "plan", "runs"},
+    "verdict": {"config", "devices", "interval", "plan", "runs", "units"},
     "lab": {"runs"},
     "widgets": {
         *("config", "catalog", "field_help", "devices", "plan", "codegen", "capture", "bundle"),
@@ -68,7 +68,7 @@ ROOMS: dict[str, set[str]] = {
     "cli": {
         *("config", "catalog", "field_help", "devices", "plan", "codegen", "environments"),
         *("runs", "charts", "lab", "experiments", "exports", "bundle", "report", "scripts"),
-        *("hosts", "tf_config", "verdict", "version"),
+        *("hosts", "tf_config", "units", "verdict", "version"),
     },
     "__main__": {"cli"},
     "__init__": {"config", "codegen", "lazy", "plan", "runs", "widgets", "devices", "version"},

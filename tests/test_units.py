@@ -33,7 +33,15 @@ def test_byte_sizes_have_binary_units(size: int | None, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0.2, "0 s"), (59.4, "59 s"), (61, "1 min 1 s"), (3 * 3600, "3 h 0 min")]
+    ("seconds", "text"),
+    [
+        (0, "0 s"),
+        (0.25, "0.25 s"),
+        (3.14, "3.1 s"),
+        (59.4, "59 s"),
+        (61, "1 min 1 s"),
+        (3 * 3600, "3 h 0 min"),
+    ],
 )
 def test_durations_have_at_most_two_units(seconds: float, text: str) -> None:
     assert units.duration(seconds) == text

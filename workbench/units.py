@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 UNKNOWN = "unknown"
+STEADY = "steady state: without the first call of each attempt and without the test passes"
+"""The definition of a run's speed, for texts beside it; see `workbench.runs.records.speed`."""
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -35,10 +37,12 @@ def byte_size(size: int | None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """Return a time span such as `3 min 20 s`, `unknown` if there is none."""
+    """Return a time span such as `3.1 s` or `3 min 20 s`, `unknown` if there is none."""
     if seconds is None or math.isnan(seconds):
         return UNKNOWN
     whole = max(0, round(seconds))
+    if 0 < seconds < 10:
+        return f"{seconds:.2g} s"
     if whole < 60:
         return f"{whole} s"
     if whole < 3600:

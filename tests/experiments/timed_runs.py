@@ -49,7 +49,7 @@ def timed_run(
     rows[:, :, 0] = plan.per_replica_batch_size * loss
     stem.with_suffix(".steps").write_bytes(rows.tobytes())
     for epoch, accuracy in enumerate(test_accuracies, 1):
-        write_epoch(run.dir, epoch, 100 * epoch, test_accuracy=accuracy)
+        write_epoch(run.dir, epoch, 100 * epoch, test_accuracy=accuracy, loss=loss)
     if peak_mib is not None:
         event = {"time": time.time(), "event": "peak_memory", "bytes": {"worker-0": peak_mib << 20}}
         with (run.dir / "events.jsonl").open("a") as file:

@@ -36,7 +36,7 @@ def test_the_page_of_a_run_has_all_sections(tmp_path: Path) -> None:
         *("Overview", "Charts", "Runs", "Environment", "Certificates", "Configuration", "Scripts"),
     ]
     assert "<title>first</title>" in page
-    for text in ("156 of 156", "128 (64 x 2)", "GPU:1 a GPU, 24 GiB", "2.21.0", "Whole run: "):
+    for text in ("156 of 156", "128 (64 x 2)", "GPU:1 a GPU, 24 GiB", "2.21.0", "The whole run: "):
         assert text in page
     assert page.count("<svg viewBox") - page.count('class="key"') == 3
     assert "def make_strategy()" in page

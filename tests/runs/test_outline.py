@@ -1,4 +1,4 @@
-"""The outline of a run: it equals the result, and the records are not read."""
+"""The outline of a run: it equals the result."""
 
 import json
 import subprocess

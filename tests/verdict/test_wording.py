@@ -1,5 +1,6 @@
 """The texts about a measured step: the same in a terminal and on a page."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -75,3 +76,10 @@ def test_both_sides_of_a_trial_have_a_row() -> None:
 )
 def test_a_time_has_the_unit_that_is_easiest_to_read(value: float, text: str) -> None:
     assert wording.seconds(value) == text
+
+
+def test_the_runs_own_speed_is_the_one_that_is_shown_everywhere(tmp_path: Path) -> None:
+    verdict = verdict_on(timed_run(tmp_path), {"host": 1e-3}, 1e-3)
+    known = replace(verdict.recorded, examples_per_second=1790.6)
+    text = wording.recorded(replace(verdict, recorded=known))
+    assert text.startswith("The run's speed is 1,791 examples per second. Within its calls, ")

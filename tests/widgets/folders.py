@@ -84,9 +84,11 @@ def write_steps(task: Path, segment: int, first_step: int, rows: np.ndarray) -> 
         file.write(rows.astype("<f4").tobytes())
 
 
-def write_epoch(folder: Path, epoch: int, step: int, test_accuracy: float = 0.75) -> None:
+def write_epoch(
+    folder: Path, epoch: int, step: int, test_accuracy: float = 0.75, loss: float = 1.5
+) -> None:
     """Append the event that closes an epoch."""
-    numbers = {"loss": 1.5, "accuracy": 0.5, "test_loss": 1.25, "test_accuracy": test_accuracy}
+    numbers = {"loss": loss, "accuracy": 0.5, "test_loss": 1.25, "test_accuracy": test_accuracy}
     event = {"event": "epoch", "epoch": epoch, "step": step, **numbers}
     _append(folder / "worker-0" / "events.jsonl", event)
 

@@ -9,8 +9,10 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, TextIO
+
+from workbench import units
 
 from ..plan.launching import runs_on
 from ..runs.unreadable import why_unreadable
@@ -75,7 +77,7 @@ def exit_status(run: Run) -> int:
 
 def show(run: Run) -> str:
     """Return a run's card."""
-    result, progress, plan = run.result(), run.progress, run.plan
+    result, progress, plan, ledger = run.result(), run.progress, run.plan, run.ledger
     lines = [
         run.id if run.title == run.id else f"{run.id}  {shown(run.title)}",
         f"  status      {result['status']}{_note(progress)}",
@@ -86,9 +88,8 @@ def show(run: Run) -> str:
     for name in ("loss", "accuracy", "test_loss", "test_accuracy"):
         if result[name] is not None:
             lines.append(f"  {name.replace('_', ' '):<11} {result[name]:.4f}")
-    if result["examples_per_second"] is not None:
-        lines.append(f"  speed       {result['examples_per_second']:,.0f} examples per second")
-    lines += _times(run.ledger)
+    lines += _speeds(result["examples_per_second"], progress)
+    lines += _times(ledger)
     lines += [f"  missing     steps {first} to {last}" for first, last in run.missing]
     lines += _changed(progress)
     lines.append(f"  folder      {run.dir}")
@@ -97,6 +98,18 @@ def show(run: Run) -> str:
         lines += [f"  cause       {failure.cause}", f"  fix         {failure.fix}"]
         lines += [f"  | {line}" for line in failure.log_tail.splitlines()[-10:]]
     return "\n".join(lines)
+
+
+def _speeds(steady: float | None, progress: Progress) -> list[str]:
+    """Return a line for the steady state, and one for the last seconds of a run that trains."""
+    from workbench.runs.records.speed import RECENT
+
+    named = {units.STEADY: steady, RECENT: progress.examples_per_second}
+    return [
+        f"  speed       {units.number(rate)} examples per second, {name}"
+        for name, rate in named.items()
+        if rate is not None
+    ]
 
 
 def _copies(run: Run) -> list[str]:
@@ -110,19 +123,17 @@ def _copies(run: Run) -> list[str]:
 
 def _times(ledger: Ledger) -> list[str]:
     """Return one line for the first step and one for the complete run, if their times are known."""
-    parts = {"first step": ledger.first_step, "time": ledger.whole}
+    until_first = sum(entry.seconds for entry in ledger.first_step)
+    parts = {
+        "first step": (until_first, ledger.first_step),
+        "duration": (ledger.seconds, ledger.whole),
+    }
     return [
-        f"  {name:<11} {_seconds(sum(entry.seconds for entry in entries))}: "
-        + ", ".join(f"{entry.label} {_seconds(entry.seconds)}" for entry in entries)
-        for name, entries in parts.items()
+        f"  {name:<11} {units.duration(seconds)}: "
+        + ", ".join(f"{entry.label} {units.duration(entry.seconds)}" for entry in entries)
+        for name, (seconds, entries) in parts.items()
         if entries
     ]
-
-
-def _seconds(seconds: float) -> str:
-    if seconds < 60:
-        return f"{seconds:.2f} s"
-    return str(timedelta(seconds=round(seconds)))
 
 
 def table(runs: Sequence[Run]) -> str:
@@ -205,10 +216,12 @@ def _print_news(progress: Progress, said: dict[str, str], out: TextIO) -> None:
 def _print_line(progress: Progress, out: TextIO) -> None:
     if not out.isatty():
         return
-    rate = progress.steps_per_second
-    speed = "" if rate is None else f", {rate:,.0f} steps per second"
+    steps, examples = progress.steps_per_second, progress.examples_per_second
+    speed = ""
+    if steps is not None and examples is not None:
+        speed = f", {units.number(steps, 3)} steps and {units.number(examples)} examples per second"
     eta = progress.eta_seconds
-    left = "" if eta is None else f", {timedelta(seconds=round(eta))} left"
+    left = "" if eta is None else f", {units.duration(eta)} left"
     done = f"{progress.step:,} of {progress.total_steps:,} steps"
     print(f"\r\033[K{progress.doing}: {done}{speed}{left}", end="", file=out, flush=True)
 

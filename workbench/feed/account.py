@@ -114,10 +114,25 @@ def account(snapshot: RunSnapshot) -> dict[str, Any]:
         "ledger": {
             "firstStep": [[entry.label, entry.seconds] for entry in snapshot.ledger.first_step],
             "whole": [[entry.name, entry.seconds] for entry in snapshot.ledger.whole],
+            "seconds": snapshot.ledger.seconds,
+            "queueSeconds": snapshot.ledger.queue_seconds,
         },
+        "results": None if snapshot.alive else results_part(snapshot.run),
         "failure": snapshot.failure and asdict(snapshot.failure),
         "actions": snapshot.actions,
         "resume": resume_part(snapshot.run, snapshot.status),
+    }
+
+
+def results_part(run: Run) -> dict[str, float | None]:
+    """Return the results of a run that is over as JSON; null if a number is not known."""
+    results, totals = run.results, run.totals
+    return {
+        "loss": results["loss"],
+        "accuracy": results["accuracy"],
+        "testAccuracy": results["test_accuracy"],
+        "examplesPerSecond": totals.examples_per_second,
+        "seconds": totals.seconds,
     }
 
 
@@ -129,6 +144,7 @@ def progress_part(progress: Progress, *, alive: bool) -> dict[str, Any]:
         "epoch": progress.epoch,
         "epochs": progress.epochs,
         "stepsPerSecond": progress.steps_per_second,
+        "examplesPerSecond": progress.examples_per_second,
         "etaSeconds": progress.eta_seconds if alive else None,
         "phase": progress.phase,
         "stage": progress.stage.sentence if progress.stage else "",

@@ -14,7 +14,7 @@ from workbench.runs.unreadable import UnreadableRun, why_unreadable
 from .account import offered, progress_part, resume_part
 
 if TYPE_CHECKING:
-    from workbench.runs import Run
+    from workbench.runs import Progress, Run
 
 FAILED = ("failed", "lost")
 UNREADABLE = "unreadable"
@@ -24,15 +24,16 @@ def row_of(run: Run) -> dict[str, Any]:
     """Return the row of a run in a list; if its folder is damaged, the row has the trouble."""
     known = {"id": run.id, "name": run.name, "title": run.title, "created": run.created}
     try:
-        return {**known, **_state(run), **_make(run), **_results(run), "trouble": ""}
+        progress, status = run.progress, run.status
+        state, speed = _state(run, progress, status), _speed(run, progress, status)
+        return {**known, **state, **_make(run), **_results(run, speed), "trouble": ""}
     except Exception as error:  # a damaged file must not hide the other rows
         actions = [] if isinstance(run, UnreadableRun) else ["delete"]
         unknown = {"status": UNREADABLE, "alive": False, "about": "", "actions": actions}
         return {**known, **unknown, "trouble": why_unreadable(error)}
 
 
-def _state(run: Run) -> dict[str, Any]:
-    progress, status = run.progress, run.status
+def _state(run: Run, progress: Progress, status: str) -> dict[str, Any]:
     alive = status in LIVE
     failure = run.failure if status in FAILED else None
     return {
@@ -57,7 +58,13 @@ def _make(run: Run) -> dict[str, Any]:
     }
 
 
-def _results(run: Run) -> dict[str, Any]:
-    """Return the results of the last epoch; None is unknown, as before the first epoch ends."""
+def _speed(run: Run, progress: Progress, status: str) -> float | None:
+    """Return examples per second: of a run that trains, over the last ten seconds, else steady."""
+    return progress.examples_per_second if status in LIVE else run.totals.examples_per_second
+
+
+def _results(run: Run, examples_per_second: float | None) -> dict[str, Any]:
+    """Return the results of a run; None is unknown, as before the first epoch ends."""
     events = read_events(run.dir / run.tasks[0] / "events.jsonl")
-    return {"results": last_results(run.dir, events)}
+    results = last_results(run.dir, events)
+    return {"results": {**results, "examples_per_second": examples_per_second}}

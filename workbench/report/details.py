@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from workbench.units import number, percent
+from workbench.units import duration, number, percent
 
 from .bars import bar
 from .html import Html, code, fold, section, table, tag
@@ -34,14 +34,15 @@ def runs(subjects: Sequence[Subject]) -> Html:
 
 
 def _run(subject: Subject, most_epochs: int) -> Html:
+    first_step = subject.ledger.first_step
     return tag(
         "article",
         tag("h3", subject.title),
         tag("p", subject.plan.arithmetic, class_="quiet"),
         _failure(subject),
         _missing(subject),
-        _bar("First step", subject.ledger.first_step),
-        _bar("Whole run", subject.ledger.whole),
+        _bar("From the click to the first step", first_step, _sum_of(first_step)),
+        _bar("The whole run", subject.ledger.whole, subject.ledger.seconds or 0.0),
         verdict(subject),
         *measured(subject),
         _epochs(subject, most_epochs),
@@ -66,23 +67,23 @@ def _missing(subject: Subject) -> Html | None:
     return tag("p", f"Steps done but not recorded: {ranges}.", class_="warning")
 
 
-def _bar(title: str, entries: Sequence[Entry]) -> Html | None:
-    """Return a bar that shows the use of time, with the seconds in words."""
-    whole = sum(entry.seconds for entry in entries)
+def _sum_of(entries: Sequence[Entry]) -> float:
+    return sum(entry.seconds for entry in entries)
+
+
+def _bar(title: str, entries: Sequence[Entry], seconds: float) -> Html | None:
+    """Return a bar that shows the use of `seconds`, with their parts in words."""
+    whole = _sum_of(entries)
     return bar(
-        f"{title}: {_seconds(whole)}",
+        f"{title}: {duration(seconds)}",
         [
             (
-                f"{entry.label} {_seconds(entry.seconds)} ({entry.seconds / whole:.0%})",
+                f"{entry.label} {duration(entry.seconds)} ({entry.seconds / whole:.0%})",
                 entry.seconds,
             )
             for entry in (entries if whole else ())
         ],
     )
-
-
-def _seconds(seconds: float) -> str:
-    return f"{seconds:,.2f} s" if seconds < 100 else f"{seconds:,.0f} s"
 
 
 def _epochs(subject: Subject, most: int) -> Html | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench import catalog
 from workbench.config import NOT_TRAINED
-from workbench.units import UNKNOWN, duration, number, percent
+from workbench.units import STEADY, duration, number, percent
 
 from .html import Html, fold, joined, section, table, tag
 from .subject import Subject
@@ -15,7 +15,7 @@ from .subject import Subject
 
 def overview(subjects: Sequence[Subject]) -> Html:
     """Return a row for each run; for a single run, pairs of names and values."""
-    notes = "Speed is the steady state: without the first call and the test passes."
+    notes = f"Speed is the {STEADY}. Loss and accuracy are those of the last epoch that ended."
     if len(subjects) > 1:
         rows = [[_link(each), *(value(each) for _, value in COLUMNS)] for each in subjects]
         inside = table(["Run", *(name for name, _ in COLUMNS)], rows, "The runs")
@@ -132,11 +132,6 @@ def _batch(subject: Subject) -> str:
     return f"{plan.global_batch_size:,} ({each})"
 
 
-def _time(subject: Subject) -> str:
-    whole = subject.ledger.whole
-    return duration(sum(entry.seconds for entry in whole)) if whole else UNKNOWN
-
-
 COLUMNS: tuple[tuple[str, Callable[[Subject], str]], ...] = (
     ("Status", lambda each: str(each.result["status"])),
     ("Strategy", lambda each: f"{each.plan.strategy_label}, {each.plan.loop}"),
@@ -148,5 +143,5 @@ COLUMNS: tuple[tuple[str, Callable[[Subject], str]], ...] = (
     ("Accuracy", lambda each: percent(each.result["accuracy"])),
     ("Test loss", lambda each: number(each.result["test_loss"])),
     ("Test accuracy", lambda each: percent(each.result["test_accuracy"])),
-    ("Time", _time),
+    ("Duration", lambda each: duration(each.ledger.seconds)),
 )

@@ -1,22 +1,22 @@
-"""The outline of a run: one line of a list, from a few small files. Records are not read."""
+"""The outline of a run: one line of a list.
+
+Its records are read once, when it is over; see `read_totals`.
+"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.plan import who_trains
 from workbench.runs.folder.clocks import task_events
-from workbench.runs.folder.events import Event
 from workbench.runs.folder.plan import require_fields
 from workbench.runs.folder.state import LIVE, Status, since_start, status, supervisor_events
 from workbench.runs.folder.tasks import read_numbers, tasks_of
 from workbench.runs.records.history import last_results
-from workbench.runs.records.progress import shape_of, steps_done
-
-OVER = ("finished", "stopped", "failed")
+from workbench.runs.records.kept import read_totals
+from workbench.runs.records.ledger import read_ledger
+from workbench.runs.records.progress import read_progress, shape_of, steps_done
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class Outline:
     steps: int
     """The number of steps done."""
     test_accuracy: float | None
-    """The test accuracy of the last recorded epoch."""
+    """See `last_results`."""
     examples_per_second: float | None
-    """The speed in the last recorded epoch."""
+    """In the steady state; of a run that trains, over the last ten seconds. See `speed`."""
     seconds: float | None
-    """From start to end in all attempts, without waits in the queue; until now, if it is alive."""
+    """How long it took, or has taken until now; see `Ledger.seconds`."""
 
 
 def read_outline(run_dir: Path) -> Outline:
@@ -54,8 +54,8 @@ def read_outline(run_dir: Path) -> Outline:
     local = shape_of(plan).replicas
     events = supervisor_events(run_dir)
     leader_events = task_events(run_dir, tasks[0], events)
-    results = last_results(run_dir, leader_events)
     state = status(run_dir, events)
+    speed, seconds = _speed_and_seconds(run_dir, alive=state in LIVE)
     return Outline(
         status=state,
         strategy=plan["strategy"],
@@ -65,30 +65,14 @@ def read_outline(run_dir: Path) -> Outline:
         loop=plan["loop"],
         batch_size=plan["global_batch_size"] or plan["per_replica_batch_size"],
         steps=steps_done(run_dir, plan, since_start(leader_events, events)),
-        test_accuracy=results["test_accuracy"],
-        examples_per_second=results["examples_per_second"],
-        seconds=_seconds([*events, *leader_events], time.time() if state in LIVE else None),
+        test_accuracy=last_results(run_dir, leader_events)["test_accuracy"],
+        examples_per_second=speed,
+        seconds=seconds,
     )
 
 
-def _seconds(events: Sequence[Event], now: float | None) -> float | None:
-    """Return the seconds of all attempts; None before the first start.
-
-    An attempt without a recorded end lasted until the last event of it, or until `now`.
-    """
-    total, begun, last = None, None, 0.0
-    for event in sorted(events, key=_time):
-        state, moment = event.get("state"), _time(event)
-        if begun is None and state == "starting":
-            begun = moment
-        elif begun is not None and state in ("queued", *OVER):
-            total = (total or 0.0) + (last if state == "queued" else moment) - begun
-            begun = None
-        last = moment
-    if begun is not None:
-        total = (total or 0.0) + max(0.0, (now or last) - begun)
-    return total
-
-
-def _time(event: Event) -> float:
-    return float(event.get("time") or 0.0)
+def _speed_and_seconds(run_dir: Path, *, alive: bool) -> tuple[float | None, float | None]:
+    if alive:
+        return read_progress(run_dir).examples_per_second, read_ledger(run_dir).seconds
+    totals = read_totals(run_dir)
+    return totals.examples_per_second, totals.seconds

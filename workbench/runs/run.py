@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from workbench.plan import Plan
     from workbench.runs.programs.step_xray import StepXray, WorkersXray
     from workbench.runs.records.history import History
+    from workbench.runs.records.kept import Totals
     from workbench.runs.records.ledger import Ledger
     from workbench.runs.records.progress import Progress
 
@@ -165,6 +166,18 @@ class Run:
         from workbench.runs.records.ledger import read_ledger
 
         return read_ledger(self.dir)
+
+    @property
+    def results(self) -> dict[str, float | None]:
+        """Loss and accuracy of training and test, in the last epoch that ended; None is unknown."""
+        return self._history.results()
+
+    @property
+    def totals(self) -> Totals:
+        """The run's speed in the steady state and its duration, until now or until its end."""
+        from workbench.runs.records.kept import read_totals
+
+        return read_totals(self.dir)
 
     @property
     def peak_bytes(self) -> dict[str, int]:
@@ -378,16 +391,20 @@ class Run:
     def result(self) -> dict[str, Any]:
         """Return the results of the run as `workbench run --json` prints them; None means unknown.
 
-        examples_per_second is the steady state, without the first call and the test passes.
+        `examples_per_second` is the speed in the steady state, so far: without the first call of
+        each attempt and without the test passes. Loss and accuracy are those of the last epoch
+        that ended.
         """
-        plan = read_json(self.dir / "plan.json")
+        plan, history = read_json(self.dir / "plan.json"), self._history
         return {
             "run": self.id,
             "dir": str(self.dir),
             "status": self.status,
             "num_replicas_in_sync": plan.get("num_replicas_in_sync"),
             "global_batch_size": plan.get("global_batch_size"),
-            **self._history.measures(),
+            "steps": history.steps_done(),
+            "examples_per_second": self.totals.examples_per_second,
+            **history.results(),
             "script_sha256": sha256(self.script),
         }
 

@@ -26,6 +26,8 @@ class Recorded:
     steps_per_call: int
     step: Interval | None
     """Seconds of a step within a call, of the slowest worker; None with fewer than six calls."""
+    examples_per_second: float | None = None
+    """The run's speed in the steady state, as it is shown everywhere; see `speed`."""
 
     def agrees(self, measured_seconds: float) -> bool | None:
         """Return whether a measured time of a step is near the recorded one."""
@@ -57,7 +59,7 @@ def read_recorded(run: Run, plan: Mapping[str, Any]) -> Recorded:
     times = [calls[:, 3] / calls[:, 1] for calls in usual]
     known = [median_of(each) for each in times if len(each) >= FEWEST]
     slowest = max(known, key=lambda each: each.value, default=None)
-    return Recorded(steps, slowest)
+    return Recorded(steps, slowest, run.totals.examples_per_second)
 
 
 def _usual_calls(task: TaskRecords) -> Any:

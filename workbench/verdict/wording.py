@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from workbench.interval import Interval
+from workbench.units import number
 
 from .own_paces import OwnPace, slowest_of
 from .parts import PARTS, WITHIN_COMPUTE, Breakdown, Part
@@ -91,10 +92,11 @@ def paces(found: Breakdown) -> Iterator[str]:
 
 def recorded(verdict: Verdict) -> str:
     """Return a sentence on whether the run itself recorded steps of similar length."""
-    known = verdict.recorded.step
+    known, rate = verdict.recorded.step, verdict.recorded.examples_per_second
+    speed = "" if rate is None else f"The run's speed is {number(rate)} examples per second. "
     if known is None:
-        return "The run recorded too few calls for a comparison."
-    text = f"The run itself recorded {around(known)} a step"
+        return f"{speed}The run recorded too few calls for a comparison."
+    text = f"{speed}Within its calls, the run itself recorded {around(known)} a step"
     if verdict.agrees:
         return f"{text}, which agrees."
     return f"{text}, which does NOT agree: the machine had other work then, or has it now."

@@ -84,8 +84,8 @@ def test_the_times_of_a_run_are_shown(finished: dict[str, Any], terminal: Termin
     lines = terminal.type("runs", "show", finished["run"]).stdout.splitlines()
     (line,) = [line for line in lines if line.startswith("  first step  ")]
     assert re.search(r"[\d.]+ s: queue [\d.]+ s, start .* data .* trace .* first step", line)
-    (line,) = [line for line in lines if line.startswith("  time        ")]
-    assert re.search(r"queue .* start-up .* trace .* steps .* evaluation .* other", line)
+    (line,) = [line for line in lines if line.startswith("  duration    ")]
+    assert re.search(r"start-up .* trace .* steps .* evaluation .* other", line)
 
 
 def test_a_step_is_x_rayed(finished: dict[str, Any], terminal: Terminal) -> None:

@@ -194,7 +194,7 @@ def test_the_ledger_of_attempts_on_other_hosts_is_exact(
     living.state("finished", at=33)
     living.dead()
     assert entries(read_ledger(living.run.dir)) == {
-        **{"queue": 2.0, "start": 5.0, "data": 1.0, "trace": 4.0, "first step": 0.5},
+        **{"queue": 1.0, "start": 5.0, "data": 1.0, "trace": 4.0, "first step": 0.5},
         **{"start-up": 12.0, "steps": 2.0, "other": 6.0},
     }
 

@@ -23,11 +23,18 @@ class TaskWriter:
         return np.stack([4 * loss, np.ones_like(loss), np.full_like(loss, 4)], axis=2)
 
     def call(
-        self, number: int, opened_at: int, first: int, count: int, start: float, marker: float = 0.0
+        self,
+        number: int,
+        opened_at: int,
+        first: int,
+        count: int,
+        start: float,
+        marker: float = 0.0,
+        seconds: float = 0.5,
     ) -> None:
-        """Append a call of 0.5 s to a segment that was opened at a step."""
+        """Append a call to a segment that was opened at a step."""
         self.add_steps(number, opened_at, self.rows(first, count, marker))
-        self.add_calls(number, opened_at, [first, count, start, 0.5])
+        self.add_calls(number, opened_at, [first, count, start, seconds])
 
     def add_steps(self, number: int, opened_at: int, rows: npt.NDArray[np.float32]) -> None:
         self._append(f"{number:04d}-{opened_at:012d}.steps", rows.astype("<f4").tobytes())

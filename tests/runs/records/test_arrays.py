@@ -8,7 +8,7 @@ import pytest
 
 from tests.runs.records.recording import TaskWriter
 from workbench.runs import RunError
-from workbench.runs.records.arrays import Shape, missing_ranges, read_tasks, steady_rate
+from workbench.runs.records.arrays import Shape, missing_ranges, read_tasks
 from workbench.runs.records.frames import epoch_frame, replica_frame, step_frame
 
 SHAPE = Shape(replicas=2, steps_per_epoch=10)
@@ -172,24 +172,9 @@ def test_a_run_without_records_gives_empty_frames(tmp_path: Path) -> None:
     for tasks in ([], read_tasks(tmp_path, SHAPE)):
         assert len(replica_frame(tasks)) == len(step_frame(tasks)) == 0
         assert len(epoch_frame(tasks, {})) == 0
-        assert steady_rate(tasks) is None
     TaskWriter(tmp_path / "worker-0")
     assert len(step_frame(read_tasks(tmp_path, SHAPE))) == 0
     assert list(replica_frame(read_tasks(tmp_path, SHAPE), ["loss"])) == ["loss"]
-
-
-def test_the_steady_rate_leaves_out_first_calls_and_test_passes(task: TaskWriter) -> None:
-    task.call(0, 0, first=0, count=1, start=100.0)  # it may trace, so it is left out
-    task.call(0, 0, first=1, count=4, start=200.0)  # 1 s until the next: 32 examples
-    task.call(0, 0, first=5, count=5, start=201.0)  # the epoch's last, without a gap 0.5 s: 40
-    task.call(0, 0, first=10, count=5, start=900.0)  # 0.75 s until the next: 40
-    task.call(0, 0, first=15, count=5, start=900.75)  # the last: 0.5 s, 40
-    assert steady_rate(read_tasks(task.dir.parent, SHAPE)) == pytest.approx(152 / 2.75)
-
-
-def test_one_call_alone_gives_no_steady_rate(task: TaskWriter) -> None:
-    task.call(0, 0, first=0, count=5, start=100.0)
-    assert steady_rate(read_tasks(task.dir.parent, SHAPE)) is None
 
 
 def test_synchronous_workers_share_steps_with_the_time_of_the_slowest(tmp_path: Path) -> None:

@@ -7,15 +7,18 @@ import pytest
 
 from tests.runs.records.recording import TaskWriter
 from workbench.runs import Block
-from workbench.runs.records.arrays import Shape, missing_ranges, read_tasks, steady_rate
-from workbench.runs.records.curves import Curves
-from workbench.runs.records.frames import epoch_frame, replica_frame, step_frame
-from workbench.runs.records.worker_counts import (
+from workbench.runs.records.arrays import (
+    Shape,
     WorkerCounts,
+    missing_ranges,
+    read_tasks,
     steps_with,
     worker_counts_of,
     workers_at,
 )
+from workbench.runs.records.curves import Curves
+from workbench.runs.records.frames import epoch_frame, replica_frame, step_frame
+from workbench.runs.records.speed import steady_rate
 
 COUNTS = ((0, 2), (6, 1), (8, 3))
 SHAPE = Shape(replicas=2, steps_per_epoch=10, worker_counts=COUNTS)

@@ -10,6 +10,7 @@ from workbench.cli.flags import add_config_flags, add_runs_dir, config_from, is_
 from workbench.cli.watching import follow
 from workbench.plan import rehearsal_in_words, rehearsed
 from workbench.runs import RunError, start_run
+from workbench.units import STEADY
 
 
 def add_flags(parser: ArgumentParser) -> None:
@@ -27,7 +28,8 @@ def add_flags(parser: ArgumentParser) -> None:
     text = "Rehearse on this machine, with two to four workers. If one is killed, all start again. "
     text += "What this changes in the config is printed first; --epochs gives time for a kill."
     parser.add_argument("--rehearse", action="store_true", help=text)
-    parser.add_argument("--json", action="store_true", help="End with one line of JSON.")
+    text = f"End with one line of JSON. Its examples_per_second are the {STEADY}."
+    parser.add_argument("--json", action="store_true", help=text)
     parser.set_defaults(command=run)
 
 

@@ -78,9 +78,12 @@ def show_one(arguments: Namespace) -> int:
     if not arguments.json:
         print(show(opened))
         return OK
+    found = opened.ledger
     ledger = {
-        part: {entry["name"]: entry["seconds"] for entry in entries}
-        for part, entries in asdict(opened.ledger).items()
+        "first_step": {entry.name: entry.seconds for entry in found.first_step},
+        "whole": {entry.name: entry.seconds for entry in found.whole},
+        "seconds": found.seconds,
+        "queue_seconds": found.queue_seconds,
     }
     print(json.dumps({**opened.result(), "ledger": ledger}))
     return OK

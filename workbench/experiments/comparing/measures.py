@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from workbench.runs import Run
 
-KEPT = KeptFile("measures.json", 5)
+KEPT = KeptFile("measures.json", 6)
 """So that a table of many runs is read quickly."""
 
 

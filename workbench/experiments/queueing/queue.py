@@ -172,7 +172,7 @@ class Queue:
 
 def seconds_of(run: Run) -> float:
     """Return the seconds that all attempts at a run have taken."""
-    return sum(entry.seconds for entry in run.ledger.whole)
+    return run.ledger.seconds or 0.0
 
 
 def main() -> int:

@@ -14,10 +14,9 @@ from workbench.runs.folder.events import read_events
 from workbench.runs.folder.files import FIRST_STEP, RunError, json_text, write_text
 from workbench.runs.folder.state import attempt_events
 from workbench.runs.folder.tasks import leader_of, read_numbers, workers_of
-from workbench.runs.records.arrays import Shape
+from workbench.runs.records.arrays import UNKNOWN, Shape, worker_counts_of, workers_at
 from workbench.runs.records.progress import shape_of, steps_done
 from workbench.runs.records.reader import read_range
-from workbench.runs.records.worker_counts import UNKNOWN, worker_counts_of, workers_at
 
 from .kept import read_kept
 from .run import run_programs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,11 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from workbench.runs.folder.clocks import TaskClock
+from workbench.runs.folder.events import Event
 from workbench.runs.folder.state import supervisor_events
 from workbench.runs.folder.tasks import CHIEF
 
 from .segments import MOST_STEPS, Doubles, Floats, Ints, Segment, calls_of, kept_rows, list_segments
-from .worker_counts import WorkerCounts, workers_at
+
+UNKNOWN = np.iinfo(np.int64).max
+WorkerCounts = tuple[tuple[int, int], ...]
+"""For each attempt, in order: its first step, and its number of workers."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,15 @@ class Shape:
     worker_counts: WorkerCounts = ()
     """How many workers there were from which step on, if that is known."""
     total_steps: int = MOST_STEPS
+
+    def epochs_of(self, steps: npt.NDArray[Any], epoch_ends: npt.NDArray[Any]) -> Ints:
+        """Return the epoch, from 0, that each step of a worker belongs to.
+
+        `epoch_ends` are the numbers of its steps at the ends of epochs, if it counts its own steps.
+        """
+        if self.synchronous:
+            return (steps // self.steps_per_epoch).astype(np.int64)
+        return np.searchsorted(epoch_ends, steps, side="right")
 
 
 class TaskRecords:
@@ -101,9 +114,7 @@ class TaskRecords:
 
     def epochs_of(self, steps: npt.NDArray[Any]) -> Ints:
         """Return the epoch, from 0, that each step belongs to."""
-        if self.shape.synchronous:
-            return (steps // self.shape.steps_per_epoch).astype(np.int64)
-        return np.searchsorted(self._epoch_ends, steps, side="right")
+        return self.shape.epochs_of(steps, self._epoch_ends)
 
     def of_call(self, values: Doubles) -> Doubles:
         """Return for each step, float64 [N], its call's value in `values` [M]; NaN if unknown."""
@@ -115,17 +126,22 @@ class TaskRecords:
         return start + seconds * (self.steps + 1 - first) / count
 
     def steady_seconds(self) -> Doubles:
-        """Return the seconds of each call, with the gap until the next call, float64 [M].
+        """Return the seconds of each call with the gap after it, [M]; see `steady_spans`."""
+        return steady_spans(self.calls, self.epochs_of(self.calls[:, 0]), self.opening)
 
-        A segment's first call, which may trace, is NaN. An epoch's last call counts without a gap,
-        because the test pass follows it.
-        """
-        first, _, start, seconds = self.calls.T
-        epoch = self.epochs_of(first)
-        goes_on = np.append((epoch[1:] == epoch[:-1]) & ~self.opening[1:], False)
-        spans = np.append(start[1:] - start[:-1], 0.0)
-        spans = np.where(goes_on, np.maximum(spans, seconds), seconds)
-        return np.where(self.opening, np.nan, spans)
+
+def steady_spans(calls: Doubles, epochs: Ints, opening: npt.NDArray[np.bool_]) -> Doubles:
+    """Return the seconds of each call with the gap until the next call, float64 [M].
+
+    The first call of an attempt, which may trace, is NaN; `opening` says which calls these are. The
+    last call of an epoch counts without a gap, because the test pass follows it. `epochs` has the
+    epoch of each call.
+    """
+    _, _, start, seconds = calls.T
+    goes_on = np.append((epochs[1:] == epochs[:-1]) & ~opening[1:], False)
+    gaps = np.append(start[1:] - start[:-1], 0.0)
+    spans = np.where(goes_on, np.maximum(gaps, seconds), seconds)
+    return np.where(opening, np.nan, spans)
 
 
 class _Piece:
@@ -159,25 +175,6 @@ def read_tasks(
         )
         for number, path in numbered
     ]
-
-
-def steady_rate(tasks: Sequence[TaskRecords]) -> float | None:
-    """Return examples per second over all tasks, without first calls and test passes.
-
-    If the number of workers changed, some workers took part only for a part of the time. None if a
-    task recorded no call besides the first.
-    """
-    examples, seconds = [], []
-    for task in tasks:
-        each_seconds, each_examples = task.steady_seconds(), task.call_examples
-        known = np.isfinite(each_seconds) & np.isfinite(each_examples)
-        if not known.any():
-            return None
-        examples.append(float(each_examples[known].sum()))
-        seconds.append(float(each_seconds[known].sum()))
-    if tasks and len({workers for _, workers in tasks[0].shape.worker_counts}) > 1:
-        return sum(examples) / max(seconds)
-    return sum(np.divide(examples, seconds)) if tasks else None
 
 
 def missing_ranges(tasks: Sequence[TaskRecords], done: int) -> list[tuple[int, int]]:
@@ -218,6 +215,53 @@ def shared_steps(tasks: Sequence[TaskRecords]) -> tuple[Ints, list[tuple[Any, An
         own = np.flatnonzero(np.isin(task.steps, shared, assume_unique=True))
         picked.append((own, np.searchsorted(shared, task.steps[own])))
     return shared, picked
+
+
+def epoch_ends_of(epochs: Iterable[Event]) -> dict[str, list[int]]:
+    """Return how many steps each worker that counts its own had done at the ends of epochs.
+
+    `epochs` are the events of the ends, in order.
+    """
+    ends: dict[str, list[int]] = {}
+    for event in epochs:
+        for worker, steps in event.get("worker_steps", {}).items():
+            ends.setdefault(worker, []).append(steps)
+    return ends
+
+
+def worker_counts_of(leader_events: Iterable[Event]) -> WorkerCounts:
+    """Return the worker counts from the leading task's events; empty if no event names them."""
+    starts = [event for event in leader_events if event["event"] == "start"]
+    return tuple((int(e.get("step", 0)), int(e["workers"])) for e in starts if "workers" in e)
+
+
+def workers_at(worker_counts: WorkerCounts, steps: npt.NDArray[Any]) -> Ints:
+    """Return the number of workers that did each step the last time.
+
+    It is `UNKNOWN`, more than any number of workers, for steps before the first known attempt.
+    """
+    counts = np.full(len(steps), UNKNOWN)
+    for first, workers in worker_counts:
+        counts[steps >= first] = workers
+    return counts
+
+
+def steps_with(worker: int, worker_counts: WorkerCounts, edges: Ints) -> Ints:
+    """Return at how many steps of each stretch a worker takes part, int64 [len(edges) - 1].
+
+    `edges` are the first steps of the stretches, and the end of the last one. It agrees with
+    `workers_at`, and needs no memory for each step of a long stretch.
+    """
+    attempts = [(0, UNKNOWN)]
+    for first, workers in worker_counts:
+        attempts = [*(each for each in attempts if each[0] < first), (first, workers)]
+    ends = [*(first for first, _ in attempts[1:]), int(edges[-1])]
+    found = np.zeros(len(edges) - 1, np.int64)
+    for (first, workers), end in zip(attempts, ends, strict=True):
+        if worker < workers:
+            inside = np.clip(edges, first, max(first, end))
+            found += inside[1:] - inside[:-1]
+    return found
 
 
 def joined(parts: list[npt.NDArray[Any]], empty: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -24,7 +24,8 @@ STAGE_AFTER = {
     "finished": "training",
     "stopped": "training",
 }
-STAGE_IN_STATE = {"queued": "queue", "starting": "start"}
+QUEUE = "queue"
+STAGE_IN_STATE = {"queued": QUEUE, "starting": "start"}
 OVER = ("finished", "stopped", "failed")
 
 

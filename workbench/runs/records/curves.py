@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from workbench.points import Curve, Points, Values
 
+from .arrays import WorkerCounts, workers_at
 from .reader import Block
 from .segments import Floats, Ints
-from .worker_counts import WorkerCounts, workers_at
 
 MOST_POINTS = 2_000
 LOSS_SUM, CORRECT, EXAMPLES = range(3)

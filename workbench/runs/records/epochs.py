@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from workbench.runs.folder.events import Event
 
-from .arrays import TaskRecords, shared_steps
+from .arrays import TaskRecords, shared_steps, steps_with
 from .segments import Doubles
-from .worker_counts import steps_with
 
 Columns = dict[str, npt.NDArray[Any]]
 

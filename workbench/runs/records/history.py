@@ -17,18 +17,23 @@ from workbench.runs.folder.files import FIRST_STEP
 from workbench.runs.folder.state import since_start, supervisor_events
 from workbench.runs.folder.tasks import EVALUATOR, read_numbers, tasks_of, workers_of
 
-from .arrays import TaskRecords, joined, missing_ranges, read_tasks, shared_steps, steady_rate
-from .epochs import epoch_columns
+from .arrays import (
+    TaskRecords,
+    epoch_ends_of,
+    joined,
+    missing_ranges,
+    read_tasks,
+    shared_steps,
+    worker_counts_of,
+)
 from .progress import shape_of, steps_done
 from .segments import Doubles
-from .worker_counts import worker_counts_of
+from .speed import steady_rate
 
 if TYPE_CHECKING:
     import pandas as pd
 
-RESULTS = ("loss", "accuracy", "test_loss", "test_accuracy", "examples_per_second")
-"""The values that are reported for an epoch at its end."""
-MEASURES = ("loss", "accuracy", "test_loss", "test_accuracy")
+RESULTS = ("loss", "accuracy", "test_loss", "test_accuracy")
 
 
 class History:
@@ -86,20 +91,22 @@ class History:
 
     def missing(self) -> list[tuple[int, int]]:
         """Return ranges (first, last) of steps done but not recorded, from 1."""
-        done = self._steps_done()  # counted before the records are read, because they grow
+        done = self.steps_done()  # counted before the records are read, because they grow
         ranges = missing_ranges(self._records(), done)
         return [(first + FIRST_STEP, last + FIRST_STEP) for first, last in ranges]
 
-    def measures(self) -> dict[str, float | None]:
-        """Return steps, steady rate and the results of the last epoch; None is unknown."""
-        tasks = self._records()
-        epochs = epoch_columns(tasks, self._epoch_events)
-        last = {name: epochs[name][-1:].tolist() for name in MEASURES}
-        return {
-            "steps": self._steps_done(),
-            "examples_per_second": steady_rate(tasks),
-            **{name: next(filter(isfinite, value), None) for name, value in last.items()},
-        }
+    def steady_rate(self) -> float | None:
+        """Return the examples per second in the steady state; see `speed.steady_rate`."""
+        return steady_rate(self._records())
+
+    def steps_done(self) -> int:
+        """Return how many steps were done, recorded or not."""
+        attempt = since_start(self._leader_events, self._supervisor_events)
+        return steps_done(self.dir, self._plan, attempt)
+
+    def results(self) -> dict[str, float | None]:
+        """Return loss and accuracy of training and test; see `last_results`."""
+        return last_results(self.dir, self._leader_events)
 
     @cached_property
     def _plan(self) -> dict[str, Any]:
@@ -113,15 +120,8 @@ class History:
     def _supervisor_events(self) -> list[Event]:
         return supervisor_events(self.dir)
 
-    def _steps_done(self) -> int:
-        attempt = since_start(self._leader_events, self._supervisor_events)
-        return steps_done(self.dir, self._plan, attempt)
-
     def _records(self) -> list[TaskRecords]:
-        ends: dict[str, list[int]] = {}
-        for _, event in sorted(self._epoch_events.items()):
-            for worker, steps in event.get("worker_steps", {}).items():
-                ends.setdefault(worker, []).append(steps)
+        ends = epoch_ends_of(event for _, event in sorted(self._epoch_events.items()))
         shape = replace(shape_of(self._plan), worker_counts=worker_counts_of(self._leader_events))
         return read_tasks(self.dir, shape, ends)
 
@@ -132,7 +132,11 @@ class History:
 
 
 def last_results(run_dir: Path, leader_events: Sequence[Event]) -> dict[str, float | None]:
-    """Return the results of the last epoch that was reported; None is unknown."""
+    """Return loss and accuracy of training and test of a run: of the last epoch that ended.
+
+    Training counts all examples of the epoch, the test all test examples after it. An epoch ends
+    with its test pass. None is unknown, for example before the first epoch has ended.
+    """
     epochs = newest_epochs(run_dir, leader_events)
     last = epochs[max(epochs)] if epochs else {}
     known = {name: value for name, value in last.items() if value is not None}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import zlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,8 @@ from workbench.points import Lines
 from workbench.runs.folder.files import RunError, write_bytes
 from workbench.runs.folder.state import status
 
+from .history import History
+from .ledger import read_ledger
 from .live import LiveRun
 
 if TYPE_CHECKING:
@@ -49,6 +51,35 @@ class KeptFile:
             head = {"version": self.version, "stamp": stamp, "crc32": zlib.crc32(body), **values}
             with contextlib.suppress(RunError):  # in a read-only folder, nothing is kept
                 write_bytes(run_dir / self.name, json.dumps(head).encode() + b"\n" + body)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """The numbers of a complete run that all its records are read for; None is unknown."""
+
+    examples_per_second: float | None
+    """In the steady state; see `speed`."""
+    seconds: float | None
+    """How long it took; see `Ledger.seconds`."""
+
+
+TOTALS = KeptFile("totals.json", 1)
+
+
+def read_totals(run_dir: Path) -> Totals:
+    """Return the totals of a run so far; those of a run that is over are kept in its folder.
+
+    Raises:
+        RunError: the run's folder cannot be read.
+    """
+    stamp = stamp_of(run_dir)
+    if found := TOTALS.read(run_dir, stamp):
+        with contextlib.suppress(TypeError):
+            return Totals(**found[0])
+    totals = Totals(History(run_dir).steady_rate(), read_ledger(run_dir).seconds)
+    if status(run_dir) in OVER:
+        TOTALS.write(run_dir, stamp, asdict(totals))
+    return totals
 
 
 LINES = KeptFile("curves.kept", 1)

@@ -15,7 +15,7 @@ from workbench.runs.folder.state import is_alive, supervisor_events
 from workbench.runs.folder.tasks import read_numbers, tasks_of, workers_of
 from workbench.runs.processes.forks import BEGUN
 
-from .attempts import Attempt, Span, read_attempts
+from .attempts import QUEUE, Attempt, Span, read_attempts
 from .progress import shape_of
 from .segments import Doubles, calls_of, kept_rows, list_segments
 
@@ -47,10 +47,14 @@ class Ledger:
     imports, strategy, model), `data`, `trace` (absent if nothing is traced), `first step` (its
     first call). The entry that is not over has its seconds so far."""
     whole: tuple[Entry, ...]
-    """The entries of all attempts: `queue`, `rehearsal`, `start-up` (start and data), `trace`,
-    `steps`, `checkpoints`, `evaluation`, `stalls` (reported silences, subtracted from `steps`) and
-    `other`, which also holds the steps that a resume did again. A step counts once its call is
-    over."""
+    """The entries of all attempts: `rehearsal`, `start-up` (start and data), `trace`, `steps`,
+    `checkpoints`, `evaluation`, `stalls` (reported silences, subtracted from `steps`) and `other`,
+    which also holds the steps that a resume did again. A step counts once its call is over."""
+    seconds: float | None = None
+    """How long the run took: from start to end in all attempts, without waits in the queue. None
+    before the first start, and if the clock was set back."""
+    queue_seconds: float | None = None
+    """How long it waited in the queue, in all attempts."""
 
 
 def read_ledger(run_dir: Path, now: float | None = None) -> Ledger:
@@ -82,7 +86,14 @@ def read_ledger(run_dir: Path, now: float | None = None) -> Ledger:
     stalls = [stall for attempt in attempts for stall in attempt.stalls()]
     begun = _begun(attempts[-1], workers_of(plan)[0])
     first_step = _first_step(spans[-1], attempts[-1].first_call_seconds(), begun)
-    return Ledger(first_step, _whole(list(chain.from_iterable(spans)), stalls, steps))
+    every = list(chain.from_iterable(spans))
+    taken = [span.end - span.begin for span in every if span.stage != QUEUE]
+    return Ledger(
+        first_step,
+        _whole(every, stalls, steps),
+        seconds=sum(taken) if taken and sum(taken) >= 0 else None,
+        queue_seconds=_seconds(every, QUEUE),
+    )
 
 
 def _begun(attempt: Attempt, task: str) -> str:
@@ -92,7 +103,7 @@ def _begun(attempt: Attempt, task: str) -> str:
 
 
 def _first_step(spans: Sequence[Span], first_call: float | None, begun: str) -> tuple[Entry, ...]:
-    stages = ("queue", "rehearsal", "start", "data", "trace")
+    stages = (QUEUE, "rehearsal", "start", "data", "trace")
     seconds = {stage: _seconds(spans, stage) for stage in stages}
     entries = _entries({**seconds, "first step": first_call})
     return tuple(
@@ -113,7 +124,6 @@ def _whole(spans: Sequence[Span], stalls: Sequence[Span], calls: Doubles) -> tup
         rest = None
     return _entries(
         {
-            "queue": _seconds(spans, "queue"),
             "rehearsal": _seconds(spans, "rehearsal"),
             "start-up": _seconds(spans, "start", "data"),
             "trace": _seconds(spans, "trace"),

@@ -13,10 +13,10 @@ from workbench.points import EpochPoints
 from workbench.runs.folder.events import Event, EventTail, note_epoch
 from workbench.runs.folder.tasks import EVALUATOR
 
+from .arrays import WorkerCounts, worker_counts_of, workers_at
 from .curves import MOST_POINTS, Curves
 from .epochs import column_of, metric_columns
 from .reader import Block, StepReader, read_range
-from .worker_counts import WorkerCounts, worker_counts_of, workers_at
 
 if TYPE_CHECKING:
     from workbench.plan import Plan

@@ -25,7 +25,7 @@ from workbench.runs.folder.state import (
     supervisor_events,
     tf_configs,
 )
-from workbench.runs.folder.tasks import read_numbers, tasks_of, type_of, workers_of
+from workbench.runs.folder.tasks import EVALUATOR, read_numbers, tasks_of, type_of, workers_of
 from workbench.runs.folder.unwritten import disk_note, losses_of
 from workbench.runs.processes.own_modules import changes_in
 from workbench.runs.supervise.queue import is_in, named
@@ -33,10 +33,10 @@ from workbench.runs.supervise.rehearsal import trouble_in
 from workbench.runs.supervise.stage import Stage, read_stage
 from workbench.runs.supervise.watchdog import PHASE_AFTER, recent_calls
 
-from .arrays import Shape
+from .arrays import Shape, epoch_ends_of
 from .segments import list_segments
+from .speed import Speed, joined_speed, recent_speed, seconds_left
 
-RECENT_SECONDS = 10.0
 WORKING = ("tracing", "training", "testing", "saving", "stopping")
 AFTER_STEPS = ("testing", "saving")
 """Phases in which no step of the next epoch has begun."""
@@ -69,8 +69,11 @@ class Progress:
     """The current epoch, from 1; the last epoch if the run is over."""
     epochs: int
     steps_per_second: float | None
-    """Over the last seconds of training; None before it is known and if the run is not running."""
+    """Over the last ten seconds of training, like `examples_per_second`; see `speed`. None before
+    it is known, and if the run does not train."""
+    examples_per_second: float | None
     eta_seconds: float | None
+    """The seconds left at this speed."""
     phase: str
     """queued, starting, tracing, training, testing, saving, stopping, or the final state."""
     stage: Stage | None = None
@@ -116,8 +119,10 @@ def read_progress(run_dir: Path) -> Progress:
     told = [] if state == "queued" else events  # a run that waits has no tasks to tell of
     silence = last_silence(told) if living else None
     moving = going and fresh and not silence
-    rates = {
-        task: _recent_rate(run_dir / task, shape) if moving else None for task in workers_of(plan)
+    ends = epoch_ends_of(event for event in leader_events if event["event"] == "epoch")
+    speeds = {
+        task: recent_speed(run_dir / task, shape, ends.get(task, ())) if moving else None
+        for task in workers_of(plan)
     }
     copies = read_copies(run_dir)
     rehearsed = read_events(run_dir / REHEARSAL_FOLDER / leader / "events.jsonl")
@@ -128,9 +133,9 @@ def read_progress(run_dir: Path) -> Progress:
         lost or trouble_in(told),
         disk_note(run_dir) if living else "",
     )
-    rate = _joined_rate(list(rates.values()), synchronous=shape.synchronous)
+    speed = joined_speed(list(speeds.values()), synchronous=shape.synchronous)
     restarts = _restart_notes(told) if living else {}
-    lanes = _lanes(run_dir, plan, phase, step, rates, silence, fresh=fresh)
+    lanes = _lanes(run_dir, plan, phase, step, speeds, silence, fresh=fresh)
     last = last_state(events) or {}
     ahead = _ahead(run_dir, last) if state == "queued" else []
     notes = (_note(state, last, silence, named(ahead, root)), *restarts.values(), *troubles)
@@ -140,8 +145,9 @@ def read_progress(run_dir: Path) -> Progress:
         total_steps=total,
         epoch=_epoch_of(step, shape.steps_per_epoch, epochs, ended=phase in AFTER_STEPS),
         epochs=epochs,
-        steps_per_second=rate,
-        eta_seconds=_eta(rate, total - step, shape, leader_events),
+        steps_per_second=speed.steps_per_second if speed else None,
+        examples_per_second=speed.examples_per_second if speed else None,
+        eta_seconds=seconds_left(speed, total - step, shape, _test_steps(plan), leader_events),
         phase=phase,
         stage=read_stage(run_dir, plan, events) if state == "starting" and not fresh else None,
         note=" ".join(filter(None, notes)),
@@ -174,7 +180,7 @@ def _lanes(
     plan: dict[str, Any],
     phase: str,
     step: int,
-    rates: dict[str, float | None],
+    speeds: dict[str, Speed | None],
     silence: Event | None,
     *,
     fresh: bool,
@@ -187,21 +193,14 @@ def _lanes(
     shape, tasks = shape_of(plan), tasks_of(plan)
     for task in tasks:
         note = f"{task} is silent." if silence and silence.get("task") == task else ""
-        if task in rates:
+        if task in speeds:
             own = step if len(tasks) == 1 else recorded_steps(run_dir / task, shape)
             own = own if fresh or not shape.synchronous else min(own, step)
-            yield Lane(task, phase, own, rates[task], note)
+            speed = speeds[task]
+            yield Lane(task, phase, own, speed.steps_per_second if speed else None, note)
         else:
             own_phase = PHASE_OF.get(type_of(task), phase) if phase in WORKING else phase
             yield Lane(task, own_phase, None, None, note)
-
-
-def _joined_rate(rates: list[float | None], *, synchronous: bool) -> float | None:
-    """Return steps per second: of the slowest worker if synchronous, else the sum over workers."""
-    known = [rate for rate in rates if rate is not None]
-    if not known:
-        return None
-    return min(known) if synchronous else sum(known)
 
 
 def steps_done(run_dir: Path, plan: dict[str, Any], attempt: Sequence[Event]) -> int:
@@ -266,33 +265,13 @@ def _phase(state: Status, events: list[Event], total: int, *, fresh: bool) -> st
     return "training" if phase == "tracing" and fresh else phase
 
 
-def _recent_rate(task_dir: Path, shape: Shape) -> float | None:
-    segments = list_segments(task_dir, shape.total_steps)
-    calls = recent_calls(segments[-1].calls_path) if segments else []
-    if calls and calls[0][0] == segments[-1].first_step:
-        calls = calls[1:]
-    if not calls:
-        return None
-    recent = [call for call in calls if call[2] > calls[-1][2] - RECENT_SECONDS]
-    seconds = 0.0
-    for call, later in zip(recent, [*recent[1:], None], strict=True):
-        same = later and later[0] // shape.steps_per_epoch == call[0] // shape.steps_per_epoch
-        seconds += max(call[3], later[2] - call[2]) if later and same else call[3]
-    return sum(call[1] for call in recent) / seconds if seconds > 0 else None
-
-
-def _eta(rate: float | None, left: int, shape: Shape, events: list[Event]) -> float | None:
-    """Return the seconds left: the steps at the recent rate, plus a test pass for each epoch."""
-    if rate is None:
-        return None
-    passes, began = [], None
-    for event in events:
-        if event["event"] == "test":
-            began = event["time"]
-        elif event["event"] == "epoch" and began is not None:
-            passes.append(event["time"] - began)
-    passes_left = -(-left // shape.steps_per_epoch)
-    return left / rate + passes_left * (sum(passes) / len(passes) if passes else 0.0)
+def _test_steps(plan: dict[str, Any]) -> int | None:
+    """Return the steps of a test pass that training waits for; None if that is unknown."""
+    if EVALUATOR in tasks_of(plan):
+        return 0
+    batch = plan.get("global_batch_size") or plan.get("per_replica_batch_size")
+    examples = plan.get("num_test_examples")
+    return None if not batch or examples is None else -(-int(examples) // int(batch))
 
 
 def _restart_notes(events: list[Event]) -> dict[str, str]:

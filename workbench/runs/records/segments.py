@@ -25,6 +25,7 @@ MOST_LONGER = 1000
 """A script that was edited by hand can train longer than planned, but by less than this factor."""
 VALUES = 3
 CALL_VALUES = 4
+CALL_BYTES = 8 * CALL_VALUES
 _NAME = re.compile(r"(\d{4,})-(\d{12,})\.steps(?:64)?")
 
 
@@ -60,6 +61,13 @@ class Segment:
         """Read rows from `start` on, [rows, replicas, 3]: loss sum, correct, examples."""
         row = VALUES * replicas
         return _read(self.path, self.kind, row, start, count).reshape(-1, replicas, VALUES)
+
+    def calls_written(self) -> int:
+        """Return the number of complete calls on disk, without reading them; 0 without a file."""
+        try:
+            return self.calls_path.stat().st_size // CALL_BYTES
+        except FileNotFoundError:
+            return 0
 
     def calls(self, start: int = 0) -> Doubles:
         """Read calls from `start` on: float64 [calls, 4], first step, steps, start, seconds.

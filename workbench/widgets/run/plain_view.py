@@ -135,6 +135,9 @@ def _progress(look: RunSnapshot) -> str:
     ]
     if progress.steps_per_second is not None:
         parts.append(f"{units.number(progress.steps_per_second, 3)} steps per second")
+    rate = progress.examples_per_second if look.alive else look.run.totals.examples_per_second
+    if rate is not None:
+        parts.append(f"{units.number(rate)} examples per second")
     if look.alive and progress.eta_seconds is not None:
         parts.append(f"{units.duration(progress.eta_seconds)} left")
     if look.alive:
