@@ -28,7 +28,7 @@ OWN = Path(__file__).with_name("planted.py")
 SLOW_LINK = "slow link"
 QUICK_SECONDS = 8.0
 RIGHT = Limit("runs with the right cause, of ten", "", at_least=9)
-SUM = Limit("largest unexplained part of a step", "%", at_most=5)
+SUM = Limit("largest overlap of a step's parts", "%", at_most=5)
 
 
 @dataclass(frozen=True)
@@ -131,17 +131,18 @@ def _try(name: str, folder: Path, seconds: float, interpreter: Path | None) -> d
     changes = set(verdict.suggestion.changes) if verdict.suggestion else set()
     slowest = found.slowest.task if found.slowest else None
     right = (
-        verdict.cause == planted.cause
+        verdict.decided
+        and verdict.cause == planted.cause
         and (planted.changes in changes if planted.changes else not changes)
         and (planted.slowest is None or slowest == planted.slowest)
     )
     return {
         "name": name,
         "right": right,
-        "cause": verdict.cause,
+        "cause": verdict.cause if verdict.decided else "nothing yet",
         "changes": sorted(changes),
         "slowest": slowest,
-        "unexplained_percent": 100 * abs(found.unexplained_seconds) / found.step.value,
+        "overlap_percent": 100 * found.overlap_share,
     }
 
 
@@ -168,11 +169,11 @@ def _judge(names: list[str], folder: Path, seconds: float) -> int:
         print_line(
             f"{each['name']}: planted {planted.cause}; the verdict says {each['cause']}, "
             f"slowest {each['slowest']}, change {', '.join(each['changes']) or 'nothing'}; "
-            f"{each['unexplained_percent']:.1f} % unexplained: "
+            f"{each['overlap_percent']:.1f} % more than the step: "
             f"{'right' if each['right'] else 'WRONG'}"
         )
     right = RIGHT.judge([10 * sum(each["right"] for each in results) / len(results)])
-    return int(not (SUM.judge([max(each["unexplained_percent"] for each in results)]) and right))
+    return int(not (SUM.judge([max(each["overlap_percent"] for each in results)]) and right))
 
 
 if __name__ == "__main__":

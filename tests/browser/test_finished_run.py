@@ -31,9 +31,12 @@ def finished_run(lab_server: LabServer) -> Run:
 
 @pytest.fixture(scope="module")
 def chatty_run(lab_server: LabServer) -> Run:
-    """A run with one step per call, which makes it slow."""
+    """A run with one step per call, which makes it slow.
+
+    It has too few calls for a comparison of its speed with a later one, as the machine may be busy.
+    """
     config = RunConfig(strategy="one_device", steps_per_call=1, per_replica_batch_size=16,
-                       synthetic_examples=1600, epochs=1)  # fmt: skip
+                       synthetic_examples=96, epochs=1)  # fmt: skip
     run = start_run(config, lab_server.root / "runs", detect(import_tensorflow=False))
     assert run.wait() == "finished"
     return run

@@ -22,10 +22,10 @@ def page_of(*runs: Run) -> str:
     return write_report(runs, runs[0].dir.parent / "report.html").read_text()
 
 
-def judged(root: Path, parts: dict[str, float]) -> Run:
+def judged(root: Path, parts: dict[str, float], recorded_seconds: float | None = None) -> Run:
     """Return a run with a kept verdict on a step with these parts, in seconds."""
     run = verdicts.timed_run(root)
-    found = verdicts.verdict_on(run, parts)
+    found = verdicts.verdict_on(run, parts, recorded_seconds)
     (run.dir / "verdict.json").write_text(json_text(found.to_json()))
     return run
 
@@ -35,8 +35,19 @@ def test_a_measured_step_is_shown_with_its_parts_and_the_suggestion(tmp_path: Pa
     assert "<h4>Verdict</h4><p><strong>" in page
     assert "Try steps_per_call empty. " in page
     assert re.search(r"<h4>A step takes 2\.\d+ ms \[.*?\], in 15 rounds</h4>", page)
-    assert re.search(r"host 1\.\d+ ms \(\d\d%\)</li>", page)
+    assert re.search(r"host [\d.]+ (m|µ)s \(\d\d\.\d%\)</li>", page)
     assert '<th scope="row">of which fixed</th>' in page
+
+
+def test_a_measurement_that_does_not_match_the_run_has_no_bold_answer_and_no_suggestion(
+    tmp_path: Path,
+) -> None:
+    run = judged(tmp_path, {"host": 1e-3}, 9e-3)
+    (found,) = re.findall(r"<h4>Verdict</h4>(.*?)</p>", page_of(run))
+    assert found.startswith('<p class="warning">No verdict: ')
+    assert "took 9 ms per step while it trained, and 2.01 ms per step now" in found
+    assert f"Type: workbench why {run.dir} --seconds 20" in found
+    assert not {"<strong>", "Try "} & set(re.findall("<strong>|Try ", found))
 
 
 def test_the_slowest_worker_is_named(tmp_path: Path) -> None:
@@ -97,5 +108,6 @@ def test_only_ended_runs_with_steps_and_without_a_verdict_are_timed(tmp_path: Pa
     apart, empty = timed_run(tmp_path, APART, 3000.0), write_run(tmp_path, steps=0)
     damaged = write_run(tmp_path)
     (damaged.dir / "verdict.json").write_text("{}")
-    assert without_verdict([has, apart, empty, damaged]) == [damaged]
+    differs = judged(tmp_path, {}, 9e-3)
+    assert without_verdict([has, apart, empty, damaged, differs]) == [damaged, differs]
     assert judge_each([has, apart, empty]) == {}

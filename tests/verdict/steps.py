@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from workbench.verdict.parts import Breakdown, break_down
+from workbench.interval import Interval
+from workbench.verdict.parts import PARTS, WITHIN_COMPUTE, Breakdown, Part, break_down
 
 ROUNDS = 15
 STEPS_PER_CALL = 10
 BLOCK_STEPS = 100
+STEP_SECONDS = 0.0314
 USUAL = {
     "input": 0.0, "compute": 1e-3, "waiting": 0.0, "communication": 0.0, "host": 0.0,
     "recording": 0.0, "fixed": 0.0, "crowding": 0.0,
@@ -61,3 +63,23 @@ def step_times(
 def broken_down(parts: Mapping[str, float], tasks: int = 1, replicas: int = 2) -> Breakdown:
     """Return the parts found in such times."""
     return break_down(step_times(parts, tasks, replicas))
+
+
+def with_shares(shares: Mapping[str, tuple[float, float, float]]) -> Breakdown:
+    """Return a step of 31.4 ms with these shares, each with the ends of its interval."""
+
+    def parts(names: Mapping[str, str]) -> tuple[Part, ...]:
+        known = ((name, shares[name]) for name in names if name in shares)
+        return tuple(
+            Part(name, Interval(*(STEP_SECONDS * each for each in share))) for name, share in known
+        )
+
+    return Breakdown(
+        step=Interval(STEP_SECONDS, 0.0306, 0.0322),
+        parts=parts(PARTS),
+        within=parts(WITHIN_COMPUTE),
+        overlap_seconds=0.0,
+        paces=(),
+        rounds=9,
+        unmeasured={},
+    )

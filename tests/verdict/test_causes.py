@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from tests.machines import LAPTOP
-from tests.verdict.steps import broken_down
+from tests.verdict.steps import broken_down, with_shares
 from workbench.config import RunConfig
 from workbench.plan import PlanError, make_plan
 from workbench.plan.own_data import DATASET, DataFacts
-from workbench.verdict.causes import CAUSES, Case, ranked, suggest
+from workbench.verdict.causes import CAUSES, Case, ranked, suggest, undecided, without_change
 from workbench.verdict.parts import PARTS, WITHIN_COMPUTE
 
 ONE = RunConfig(strategy="one_device", global_batch_size=64)
@@ -82,8 +82,29 @@ def test_many_replicas_on_few_cores_become_one_replica_a_core() -> None:
     assert suggestion.changes["global_batch_size"] == 64
 
 
-def test_replicas_that_do_their_share_are_no_cause() -> None:
-    assert list(ranked(case_of(TWO, {"crowding": 3e-4}))) == []
+def test_replicas_that_do_their_share_are_named_but_not_changed() -> None:
+    case = case_of(TWO, {"crowding": 3e-4})
+    assert list(ranked(case)) == []
+    assert without_change(case.breakdown).part == "crowding"
+    assert without_change(broken_down({"crowding": 1e-5})).part == "compute"
+
+
+@pytest.mark.parametrize(
+    ("share", "named", "left_open"),
+    [
+        ((0.16, 0.15, 0.17), ["input"], []),
+        ((0.16, 0.14, 0.18), [], ["input"]),
+        ((0.12, 0.00, 0.156), [], ["input"]),
+        ((0.12, 0.10, 0.149), [], []),
+    ],
+)
+def test_a_part_is_decided_if_its_interval_is_on_one_side_of_the_least_share(
+    share: tuple[float, float, float], named: list[str], left_open: list[str]
+) -> None:
+    found = with_shares({"input": share, "compute": (0.8, 0.2, 1.1), "fixed": (0.05, 0.0, 0.1)})
+    case = dataclasses.replace(case_of(ONE, {}), breakdown=found)
+    assert [cause.part for cause in ranked(case)] == named
+    assert undecided(found) == left_open
 
 
 def test_replicas_that_are_slower_together_than_one_become_one() -> None:

@@ -3,12 +3,20 @@
 import pytest
 
 from tests.verdict.steps import ROUNDS, broken_down, step_times
-from workbench.verdict.parts import break_down, joined
+from workbench.verdict.parts import Breakdown, break_down, joined
 
 KNOWN = {
     "input": 2e-3, "communication": 5e-4, "host": 3e-4, "recording": 1e-4, "fixed": 4e-4,
     "crowding": 3e-4,
 }  # fmt: skip
+
+
+def assert_sums_to_step(found: Breakdown) -> None:
+    """Check that the parts add up to the step, and that none within compute is larger than it."""
+    shares = [found.share(part.name) for part in found.parts]
+    assert min(shares) >= 0
+    assert sum(shares) == pytest.approx(1)
+    assert all(found.share(part.name) <= found.share("compute") for part in found.within)
 
 
 @pytest.mark.parametrize("tasks", [1, 2, 3])
@@ -22,7 +30,8 @@ def test_the_parts_are_the_parts_that_the_step_was_made_of(tasks: int) -> None:
         assert part.seconds.value == pytest.approx(expected, abs=0.02 * step)
         assert part.seconds.low <= part.seconds.value <= part.seconds.high
         assert found.differs(part.name)
-    assert found.sums_to_step
+    assert_sums_to_step(found)
+    assert found.fits_step
 
 
 def test_one_replica_has_nothing_to_sum() -> None:
@@ -52,18 +61,30 @@ def test_a_sum_that_hides_behind_the_slowest_workers_input_takes_no_time() -> No
     slowest["alone"] = [each - 1e-4 for each in slowest["step"]]
     found = break_down(times)
     assert found.share("communication") == pytest.approx(1e-4 / 2.5e-3, abs=0.01)
-    assert found.sums_to_step
+    assert_sums_to_step(found)
 
 
-def test_a_negative_part_counts_as_unexplained() -> None:
+def test_parts_that_exceed_the_step_are_scaled_down_to_it_but_not_their_upper_limits() -> None:
+    times = step_times({"host": 1e-3, "fixed": 9e-4, "crowding": 9e-4})
+    times[0]["rounds"]["step"] = [0.9 * each for each in times[0]["rounds"]["step"]]
+    found = break_down(times)
+    assert_sums_to_step(found)
+    assert not found.fits_step
+    assert found.overlap_share == pytest.approx(1 / 9, abs=0.02)
+    assert found.share("input") == 0
+    for name in ("compute", "host"):
+        share, unscaled = found.shares(name), 1e-3 / found.step.value
+        assert share.value == pytest.approx(0.5, abs=0.02)
+        assert share.low <= share.value < unscaled <= share.high
+
+
+def test_a_part_that_is_below_zero_counts_as_zero() -> None:
     times = step_times({})
     times[0]["rounds"]["compute"] = [2 * each for each in times[0]["rounds"]["memory"]]
     found = break_down(times)
-    (communication,) = [part for part in found.parts if part.name == "communication"]
-    assert communication.seconds.value < 0
-    assert communication.shown_seconds == found.share("communication") == 0
-    assert found.unexplained_seconds == pytest.approx(communication.seconds.value, rel=0.02)
-    assert not found.sums_to_step
+    assert found.share("communication") == 0
+    assert found.overlap_share == pytest.approx(1, abs=0.05)
+    assert_sums_to_step(found)
 
 
 def test_the_host_part_is_the_time_that_more_steps_a_call_would_save() -> None:
@@ -82,7 +103,7 @@ def test_the_host_part_does_not_suffer_if_the_speed_of_the_machine_varies() -> N
     times[0]["rounds"]["many"] = [2e-3 * each for each in slow]
     found = break_down(times)
     assert found.share("host") == 0
-    assert found.sums_to_step
+    assert_sums_to_step(found)
 
 
 def test_two_measurements_are_joined() -> None:

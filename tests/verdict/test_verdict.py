@@ -1,4 +1,4 @@
-"""Verdicts on real runs: a run of one step a call, with its trial, and a run with a slow worker."""
+"""Verdicts on steps with known parts, and on real runs: one step a call, and a slow worker."""
 
 import json
 from pathlib import Path
@@ -9,20 +9,22 @@ import pytest
 from tests.cli.terminal import Terminal, last_json
 from tests.machines import LAPTOP
 from tests.runs.run_folders import Runs
-from tests.verdict.verdicts import timed_run, verdict_on
+from tests.verdict.steps import with_shares
+from tests.verdict.verdicts import timed_run, verdict_of, verdict_on
 from tests.waiting import LIMIT_SECONDS
 from tests.widgets.folders import write_run
 from workbench.config import RunConfig
 from workbench.runs import RunError, list_runs, open_run, start_run
 from workbench.runs.folder.files import StoppedError
 from workbench.verdict import judge, try_out
-from workbench.verdict.parts import PARTS
+from workbench.verdict.parts import PARTS, Breakdown
 
 OWN = Path(__file__).parent / "own_steps.py"
 CHATTY = (
     *("--strategy", "one_device", "--steps-per-call", "1", "--per-replica-batch-size", "16"),
-    *("--synthetic-examples", "1600", "--epochs", "1", "--start-now"),
+    *("--synthetic-examples", "96", "--epochs", "1", "--start-now"),
 )
+"""Too few calls for a comparison of their time with a later one, as the machine may be busy."""
 WORKERS = RunConfig(
     strategy="multi_worker_mirrored",
     step=f"{OWN}:slow_on_one_worker",
@@ -31,6 +33,67 @@ WORKERS = RunConfig(
     epochs=1,
     start_now=True,
 )
+TWO = RunConfig(global_batch_size=64, replicas=2)
+CROWDED = {
+    "input": (0.02, 0.0, 0.156),
+    "compute": (0.90, 0.60, 1.0),
+    "communication": (0.08, 0.0, 0.314),
+    "crowding": (0.288, 0.25, 0.33),
+}
+INPUT = {"input": (0.6, 0.55, 0.65), "compute": (0.4, 0.35, 0.45)}
+
+
+def shares(**changed: tuple[float, float, float]) -> Breakdown:
+    return with_shares({**CROWDED, **changed})
+
+
+@pytest.mark.parametrize(
+    ("recorded_seconds", "figures", "advice"),
+    [
+        (0.0169, "took 16.9 ms per step while it trained, and 31.4 ms per step now", "Close other"),
+        (0.0600, "took 60 ms per step while it trained, and 31.4 ms per step now", "train the run"),
+    ],
+)
+def test_a_measurement_that_does_not_match_the_run_gives_no_verdict(
+    recorded_seconds: float, figures: str, advice: str, tmp_path: Path
+) -> None:
+    run = timed_run(tmp_path)
+    assert verdict_of(run, with_shares(INPUT), 0.031).cause == "input"
+    found = verdict_of(run, with_shares(INPUT), recorded_seconds)
+    assert (found.decided, found.cause, found.suggestion) == (False, None, None)
+    assert found.sentence.startswith("No verdict: this measurement does not match the run. ")
+    assert figures in found.sentence
+    assert advice in found.advice
+    assert found.next_seconds == found.seconds
+
+
+def test_parts_that_may_be_large_leave_the_verdict_open(tmp_path: Path) -> None:
+    found = verdict_of(timed_run(tmp_path, TWO), shares())
+    assert (found.decided, found.cause, found.suggestion) == (False, None, None)
+    assert found.sentence == (
+        "No verdict yet: a part of 15% of a step is worth a change, and input (0.0% to 15.6%) and "
+        "communication (0.0% to 31.4%) may take more or less than that."
+    )
+    assert found.advice.startswith("Measure longer")
+    assert found.next_seconds > found.seconds
+
+
+def test_replicas_that_slow_each_other_down_are_named_if_nothing_else_is_large(
+    tmp_path: Path,
+) -> None:
+    small = (0.05, 0.0, 0.1)
+    run = timed_run(tmp_path, TWO)
+    found = verdict_of(run, shares(input=small, communication=small))
+    assert (found.decided, found.cause) == (True, "crowding")
+    assert found.sentence.startswith("29% of a step is lost because replicas slow each other down")
+    assert "the model's own work" not in found.sentence
+
+
+def test_compute_is_the_answer_only_if_every_other_part_is_surely_small(tmp_path: Path) -> None:
+    small, run = (0.05, 0.0, 0.1), timed_run(tmp_path, TWO)
+    found = verdict_of(run, shares(input=small, communication=small, crowding=small))
+    assert (found.decided, found.cause) == (True, None)
+    assert "no other measured part takes as much as 15% of it" in found.sentence
 
 
 def test_a_run_without_records_is_refused(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from workbench.interval import Interval
 from workbench.runs import Run
 from workbench.runs.folder.files import json_text
 from workbench.verdict import Verdict
+from workbench.verdict.parts import Breakdown
 from workbench.verdict.recorded import Recorded
 from workbench.verdict.verdict import conclude
 
@@ -32,6 +33,11 @@ def verdict_on(
 ) -> Verdict:
     """Return the verdict on a step with these parts, in seconds."""
     found = broken_down(parts, run.plan.workers, run.plan.num_replicas_in_sync)
+    return verdict_of(run, found, recorded_seconds)
+
+
+def verdict_of(run: Run, found: Breakdown, recorded_seconds: float | None = None) -> Verdict:
+    """Return the verdict on a measured step, of a run that recorded steps of these seconds."""
     near = None
     if recorded_seconds is not None:
         near = Interval(recorded_seconds, 0.99 * recorded_seconds, 1.01 * recorded_seconds)

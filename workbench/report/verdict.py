@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from workbench.runs import RunError
+from workbench.runs import Run, RunError
 from workbench.verdict import Verdict, kept_verdict, own_paces, wording
 from workbench.verdict.own_paces import slowest_of
 from workbench.verdict.wording import PartRow
@@ -37,40 +37,42 @@ def _verdict(subject: Subject) -> Iterator[Html | None]:
                 f"Why is it slow?, or type: workbench why {shlex.quote(str(subject.run.dir))}"
             )
         else:
-            yield from _measured(found)
+            yield from _measured(found, subject.run)
     except RunError as error:
         yield tag("p", str(error), class_="warning")
 
 
-def _measured(found: Verdict) -> Iterator[Html | None]:
+def _measured(found: Verdict, run: Run) -> Iterator[Html | None]:
     rows = list(wording.part_rows(found.breakdown))
-    suggestion = found.suggestion
-    advice = (
-        found.advice if suggestion is None else f"Try {suggestion.in_words}. {suggestion.reason}"
-    )
-    yield tag("p", tag("strong", found.sentence), " ", advice)
+    yield _answer(found, run)
     yield _bar(found, rows)
     yield from map(_quiet, wording.paces(found.breakdown))
     yield from (
         tag("p", f"{each}.", class_="warning") for each in wording.unmeasured(found.breakdown)
     )
-    yield tag(
-        "p",
-        f"{wording.parts_sum(found.breakdown)} {wording.recorded(found)}",
-        class_="warning" if found.agrees is False else "quiet",
-    )
+    yield _quiet(f"{wording.parts_sum(found.breakdown)} {wording.recorded(found)}")
     yield fold("The parts of its step", table(HEAD, map(_cells, rows), "The parts of its step"))
+
+
+def _answer(found: Verdict, run: Run) -> Html:
+    if not found.decided:
+        again = f"Type: {wording.again(found, run.dir)}"
+        return tag("p", f"{found.sentence} {found.advice} {again}", class_="warning")
+    suggestion = found.suggestion
+    advice = (
+        found.advice if suggestion is None else f"Try {suggestion.in_words}. {suggestion.reason}"
+    )
+    return tag("p", tag("strong", found.sentence), " ", advice)
 
 
 def _bar(found: Verdict, rows: list[PartRow]) -> Html | None:
     parts = [
-        (f"{row.name} {row.time} ({row.share:.0%})", row.share)
+        (f"{row.name} {row.time} ({row.share:.1%})", row.share)
         for row in rows
         if not row.within_compute
     ]
-    rest = max(0.0, found.breakdown.unexplained_seconds) / found.breakdown.step.value
     text = wording.step(found.breakdown)
-    return bar(text[:1].upper() + text[1:], [*parts, (f"unexplained ({rest:.0%})", rest)])
+    return bar(text[:1].upper() + text[1:], parts)
 
 
 def _cells(row: PartRow) -> list[str]:

@@ -15,7 +15,11 @@ from workbench.plan.own_data import DATASET
 from .parts import Breakdown
 
 LEAST_SHARE = 0.15
-"""The share of a step that a part must take at least; a smaller part is not worth a change."""
+"""The share of a step from which a part is worth a change.
+
+Only the complete interval decides: a part is worth a change if all of it is above, and not worth
+one if all of it is below.
+"""
 LARGER = 4
 """The factor by which a larger batch is larger."""
 
@@ -42,7 +46,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Cause:
-    """A part of the step that can be too large: its sentence and its changes, the best first."""
+    """A part that takes much of the step: its sentence and its changes, the best first."""
 
     part: str
     sentence: str
@@ -238,11 +242,26 @@ CAUSES: tuple[Cause, ...] = (
         (Change("Calls of 0.2 s are recorded less often.", _more_steps_a_call), BIGGER),
     ),
 )  # fmt: skip
-COMPUTE_BOUND = (
-    "{share} of a step is the model's own work, and nothing else takes as much as {least} of it.",
-    "No field of the config would save much; a faster device, a smaller model or a lower precision "
-    "would. A larger batch helps only if the device can process more examples simultaneously.",
+SHARING = Cause(
+    "crowding",
+    "{share} of a step is lost because replicas slow each other down: {replicas} replicas on "
+    "{devices} do the work of {work} that run alone.",
+    advice="They share cores, memory or a device. No field of the config would save much; a "
+    "machine with more of them would.",
 )
+COMPUTE_BOUND = Cause(
+    "compute",
+    "{share} of a step is the model's own work, and no other measured part takes as much as "
+    "{least} of it.",
+    advice="No field of the config would save much; a faster device, a smaller model or a lower "
+    "precision would. A larger batch helps only if the device can process more examples "
+    "simultaneously.",
+)
+
+
+def worth_a_change(found: Breakdown, part: str) -> bool:
+    """Return whether a part takes `LEAST_SHARE` of the step or more, with its interval."""
+    return found.shares(part).low >= LEAST_SHARE
 
 
 def ranked(case: Case) -> Iterable[Cause]:
@@ -250,11 +269,24 @@ def ranked(case: Case) -> Iterable[Cause]:
     found = [
         cause
         for cause in CAUSES
-        if case.breakdown.share(cause.part) >= LEAST_SHARE
-        and case.breakdown.differs(cause.part)
-        and cause.applies(case)
+        if worth_a_change(case.breakdown, cause.part) and cause.applies(case)
     ]
     return sorted(found, key=lambda cause: -case.breakdown.share(cause.part))
+
+
+def undecided(found: Breakdown) -> list[str]:
+    """Return the parts besides compute that may or may not be worth a change."""
+    shares = {part.name: found.shares(part.name) for part in (*found.parts, *found.within)}
+    return [
+        name
+        for name, share in shares.items()
+        if name != COMPUTE_BOUND.part and share.low < LEAST_SHARE <= share.high
+    ]
+
+
+def without_change(found: Breakdown) -> Cause:
+    """Return what takes the time of a step if every part is decided, and none is worth a change."""
+    return SHARING if worth_a_change(found, SHARING.part) else COMPUTE_BOUND
 
 
 def suggest(

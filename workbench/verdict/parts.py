@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -25,19 +25,16 @@ WITHIN_COMPUTE: Mapping[str, str] = {
     "fixed": "the same for a batch of any size",
     "crowding": "extra time because replicas share cores or a device",
 }
+MOST_OVERLAP = 0.05
+"""The largest overlap, as a share of the step, for which a measurement is not repeated."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a step: the seconds that a step would save without it."""
+    """A part of a step: the seconds that a step would save without it, at least 0."""
 
     name: str
     seconds: Interval
-
-    @property
-    def shown_seconds(self) -> float:
-        """The estimate, but at least 0."""
-        return max(0.0, self.seconds.value)
 
 
 @dataclass(frozen=True)
@@ -55,9 +52,14 @@ class Breakdown:
 
     step: Interval
     parts: tuple[Part, ...]
-    """The parts of `PARTS` that this run has and that could be measured."""
+    """The parts of `PARTS` that this run has and that could be measured. They sum to the step."""
     within: tuple[Part, ...]
     """The measured parts of `WITHIN_COMPUTE`; each is a part of compute, and they may overlap."""
+    overlap_seconds: float
+    """The seconds by which the parts, timed one by one, exceeded the step.
+
+    `parts` and `within` are scaled down by it. The upper ends of their intervals are not.
+    """
     paces: tuple[Pace, ...]
     """The pace of each worker, if there are several workers."""
     rounds: int
@@ -65,26 +67,31 @@ class Breakdown:
     """The reason for each kind of step that could not be timed."""
 
     @property
-    def unexplained_seconds(self) -> float:
-        """The time of the step minus the time of its parts."""
-        return self.step.value - sum(part.shown_seconds for part in self.parts)
+    def overlap_share(self) -> float:
+        """The overlap as a share of the step."""
+        return self.overlap_seconds / self.step.value
 
     @property
-    def sums_to_step(self) -> bool:
-        """Whether the sum of the parts equals the step within 5 %."""
-        return abs(self.unexplained_seconds) <= 0.05 * self.step.value
+    def fits_step(self) -> bool:
+        """Whether the parts, timed one by one, exceeded the step by at most 5 %."""
+        return self.overlap_share <= MOST_OVERLAP
 
-    def share(self, name: str) -> float:
+    def shares(self, name: str) -> Interval:
         """Return a part's share of the step, 0 to 1; 0 if the part was not measured."""
         for part in (*self.parts, *self.within):
             if part.name == name:
-                return part.shown_seconds / self.step.value
-        return 0.0
+                return Interval(
+                    *(min(1.0, each / self.step.value) for each in astuple(part.seconds))
+                )
+        return Interval(0.0, 0.0, 0.0)
+
+    def share(self, name: str) -> float:
+        """Return the estimate of a part's share of the step, 0 to 1."""
+        return self.shares(name).value
 
     def differs(self, name: str) -> bool:
         """Return whether a part is significantly above 0."""
-        found = [part for part in (*self.parts, *self.within) if part.name == name]
-        return bool(found) and found[0].seconds.above_zero
+        return self.shares(name).above_zero
 
     @property
     def slowest(self) -> Pace | None:
@@ -116,6 +123,8 @@ def break_down(answers: Sequence[Mapping[str, Any]]) -> Breakdown:
       workers, this is the faster one.
     - input: the complete step - all other parts.
 
+    A difference below 0 counts as 0. The others then exceed the step and are scaled down to it.
+
     Raises:
         ValueError: there are fewer than six rounds.
     """
@@ -128,14 +137,23 @@ def break_down(answers: Sequence[Mapping[str, Any]]) -> Breakdown:
     ]
     saved = _saved_by_long_calls(answers)
     host = None if saved is None else levels_of(saved, drawn)
-    seconds = _parts(levels, host, first["block"]["steps"], first["steps_per_call"])
+    timed = _parts(levels, host, first["block"]["steps"], first["steps_per_call"])
+    step = timed.pop("step")
+    positive = {name: np.maximum(values, 0.0) for name, values in timed.items()}
+    total: Values = sum(positive.values(), np.zeros_like(step))
+
+    def part(name: str, seconds: Values) -> Part:
+        scaled, alone = of_levels(seconds * step / total), of_levels(seconds)
+        return Part(name, Interval(scaled.value, scaled.low, alone.high))
+
+    within = _within_compute(levels, first["batches"])
     return Breakdown(
-        step=of_levels(seconds.pop("step")),
-        parts=tuple(Part(name, of_levels(seconds[name])) for name in PARTS if name in seconds),
+        step=of_levels(step),
+        parts=tuple(part(name, positive[name]) for name in PARTS if name in positive),
         within=tuple(
-            Part(name, of_levels(values))
-            for name, values in _within_compute(levels, first["batches"]).items()
+            part(name, np.clip(values, 0.0, positive["compute"])) for name, values in within.items()
         ),
+        overlap_seconds=max(0.0, float(total[0] - step[0])),
         paces=tuple(
             Pace(each["task"], of_levels(own["alone"]), of_levels(own["compute"]))
             for each, own in zip(answers, levels, strict=True)

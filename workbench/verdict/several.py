@@ -1,4 +1,4 @@
-"""Verdicts on several runs, one after another; a run that has a verdict keeps it."""
+"""Verdicts on several runs, one after another; a run whose verdict is decided keeps it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .verdict import SECONDS, START_SECONDS, OnProgress, judge, kept_verdict
 
 
 def without_verdict(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs whose step can be timed and that have no readable verdict yet."""
-    return [run for run in runs if _can_be_judged(run) and not _has_verdict(run)]
+    """Return the runs whose step can be timed and that have no readable, decided verdict yet."""
+    return [run for run in runs if _can_be_judged(run) and not _is_decided(run)]
 
 
 def judge_each(
@@ -52,8 +52,9 @@ def _can_be_judged(run: Run) -> bool:
     return run.plan.synchronous and run.status not in LIVE and run.progress.step > 0
 
 
-def _has_verdict(run: Run) -> bool:
+def _is_decided(run: Run) -> bool:
     try:
-        return kept_verdict(run) is not None
+        found = kept_verdict(run)
+        return found is not None and found.decided
     except RunError:
         return False

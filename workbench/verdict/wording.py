@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from workbench.interval import Interval
 from workbench.units import number
 
 from .own_paces import OwnPace, slowest_of
 from .parts import PARTS, WITHIN_COMPUTE, Breakdown, Part
+from .times import around, between, seconds
 from .trial import Trial
 from .verdict import Verdict
 
@@ -21,6 +23,8 @@ OWN = (
 OWN_HEAD = ("worker", "a step", "waiting for its batch", "")
 TRIAL_HEAD = ("", "run", "a step")
 SLOWEST = "the slowest"
+LEAST_SHOWN = 0.0005
+"""The smallest share that is not shown as 0.0%."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +59,13 @@ def part_rows(found: Breakdown) -> Iterator[PartRow]:
 def _part_row(
     found: Breakdown, part: Part, meaning: str, *, within_compute: bool = False
 ) -> PartRow:
-    known = part.seconds.above_zero
+    known = found.differs(part.name)
     if not known:
-        most = max(0.0, part.seconds.high) / found.step.value
-        meaning = f"does not differ from 0, at most {most:.1%}: {meaning}"
+        meaning = f"{meaning}; from 0 to {found.shares(part.name).high:.1%} of the step"
     return PartRow(
         name=part.name,
         within_compute=within_compute,
-        time=seconds(part.shown_seconds),
+        time=seconds(part.seconds.value),
         interval=between(part.seconds),
         share=found.share(part.name),
         known=known,
@@ -71,9 +74,17 @@ def _part_row(
 
 
 def parts_sum(found: Breakdown) -> str:
-    """Return a sentence on whether the sum of the parts equals the step."""
-    text = f"Parts sum to {1 - found.unexplained_seconds / found.step.value:.1%} of the step"
-    return text + ("." if found.sums_to_step else ": the rest is unexplained, so measure longer.")
+    """Return how the parts add up to the step, and which overlap."""
+    text = "The parts add up to the step"
+    if found.overlap_share >= LEAST_SHOWN:
+        text = (
+            f"Timed one by one, the parts took {found.overlap_share:.1%} more than the step: some "
+            "overlap, or the machine's speed changed. They are scaled down to add up to it"
+        )
+    if len(found.within) > 1:
+        names = " and ".join(part.name for part in found.within)
+        text += f"; {names} are within compute and can overlap"
+    return f"{text}."
 
 
 def unmeasured(found: Breakdown) -> list[str]:
@@ -91,15 +102,18 @@ def paces(found: Breakdown) -> Iterator[str]:
 
 
 def recorded(verdict: Verdict) -> str:
-    """Return a sentence on whether the run itself recorded steps of similar length."""
+    """Return the run's speed, and what its calls took, for comparison with the measured step."""
     known, rate = verdict.recorded.step, verdict.recorded.examples_per_second
     speed = "" if rate is None else f"The run's speed is {number(rate)} examples per second. "
     if known is None:
         return f"{speed}The run recorded too few calls for a comparison."
-    text = f"{speed}Within its calls, the run itself recorded {around(known)} a step"
-    if verdict.agrees:
-        return f"{text}, which agrees."
-    return f"{text}, which does NOT agree: the machine had other work then, or has it now."
+    text = f"{speed}While it trained, the run's calls took {around(known)} per step"
+    return f"{text}, which agrees." if verdict.agrees else f"{text}."
+
+
+def again(verdict: Verdict, run: str | Path) -> str:
+    """Return the command that measures again; `run` is an id or a folder."""
+    return f"workbench why {shlex.quote(str(run))} --seconds {verdict.next_seconds:g}"
 
 
 def own_pace_rows(found: Sequence[OwnPace]) -> list[tuple[str, ...]]:
@@ -117,23 +131,3 @@ def trial_rows(trial: Trial) -> list[tuple[str, ...]]:
         ("before", trial.before, around(trial.before_step)),
         ("after", trial.after, around(trial.after_step)),
     ]
-
-
-def around(known: Interval) -> str:
-    """Return a time with its interval as text."""
-    return f"{seconds(known.value)} {between(known)}"
-
-
-def between(known: Interval) -> str:
-    """Return the 95 % interval of a time as text."""
-    return f"[{seconds(known.low)}, {seconds(known.high)}]"
-
-
-def seconds(value: float) -> str:
-    """Return a time as text in the unit that is easiest to read."""
-    if not value:
-        return "0"
-    for factor, unit in ((1.0, "s"), (1e3, "ms")):
-        if abs(value) * factor >= 1:
-            return f"{value * factor:.3g} {unit}"
-    return f"{value * 1e6:.3g} µs"

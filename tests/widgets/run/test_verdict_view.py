@@ -9,7 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.verdict.verdicts import CHATTY, timed_run, verdict_on
+from tests.verdict.steps import step_times, with_shares
+from tests.verdict.verdicts import CHATTY, timed_run, verdict_of, verdict_on
 from tests.waiting import until
 from tests.widgets.folders import write_run
 from tests.widgets.parts.test_markup import EVIL
@@ -20,6 +21,7 @@ from workbench.runs.folder.files import json_text
 from workbench.runs.folder.trust import trust
 from workbench.verdict import OwnPace, Trial
 from workbench.verdict.causes import Suggestion
+from workbench.verdict.parts import break_down
 from workbench.widgets.pictures import verdict as verdict_picture
 from workbench.widgets.run.verdict_view import WhySlow
 
@@ -44,7 +46,7 @@ def test_the_parts_are_drawn_listed_and_summed_up(tmp_path: Path) -> None:
     verdict = verdict_on(timed_run(tmp_path), {"host": 1e-3})
     page = verdict_picture.page(verdict)
     assert verdict.sentence in page
-    assert re.search(r"A step takes 2\.\d+ ms \[.*\], in 15 rounds\. Parts sum to ", page)
+    assert re.search(r"A step takes 2\.\d+ ms \[.*\], in 15 rounds\. (The|Timed) ", page)
     cells = re.findall(r'<td class="wb-nowrap"><span [^>]*></span>([^<]+)</td>', page)
     assert cells == ["input", "compute", "of which fixed", "host", "recording"]
     svg = re.search(r"<svg.*?</svg>", page)
@@ -54,10 +56,30 @@ def test_the_parts_are_drawn_listed_and_summed_up(tmp_path: Path) -> None:
     assert 'aria-label="A step: input 0' in page
 
 
-def test_a_difference_from_the_recorded_time_is_a_warning(tmp_path: Path) -> None:
+def test_a_measurement_that_does_not_match_the_run_is_a_note_and_no_answer(tmp_path: Path) -> None:
     run = timed_run(tmp_path)
-    assert "Note: " not in verdict_picture.page(verdict_on(run, {"host": 1e-3}, 2e-3))
-    assert "does NOT agree" in verdict_picture.page(verdict_on(run, {"host": 1e-3}, 9e-3))
+    matches = verdict_picture.page(verdict_on(run, {"host": 1e-3}, 2e-3))
+    assert 'class="wb-answer"' in matches
+    assert "Note: " not in matches
+    differs = verdict_picture.page(verdict_on(run, {"host": 1e-3}, 9e-3))
+    assert 'class="wb-answer"' not in differs
+    assert "Note: </b>No verdict: this measurement does not match the run. " in differs
+    assert "took 9 ms per step while it trained, and 2.01 ms per step now. " in differs
+
+
+def test_the_bar_has_the_width_of_the_step_however_the_parts_overlap(tmp_path: Path) -> None:
+    times = step_times({"host": 1e-3}, replicas=1)
+    times[0]["rounds"]["step"] = [0.8 * each for each in times[0]["rounds"]["step"]]
+    page = verdict_picture.page(verdict_of(timed_run(tmp_path), break_down(times)))
+    bar = ElementTree.fromstring(page[page.index("<svg") : page.index("</svg>") + len("</svg>")])
+    widths = [float(node.attrib["width"]) for node in bar.iter("rect")]
+    assert sum(widths) == pytest.approx(verdict_picture.ACROSS, rel=0.01)
+    assert "the parts took 2" in page
+    shares = re.findall(r'<td class="wb-number">([\d.]+)%</td>', page)
+    names = re.findall(r'<td class="wb-nowrap"><span [^>]*></span>([^<]+)</td>', page)
+    shown = dict(zip(names, map(float, shares), strict=True))
+    parts = [share for name, share in shown.items() if not name.startswith("of which ")]
+    assert sum(parts) == pytest.approx(100, abs=0.2)
 
 
 def test_a_suggestion_uses_the_labels_of_the_form() -> None:
@@ -172,6 +194,30 @@ def test_without_a_suggestion_there_is_advice_and_nothing_to_try(tmp_path: Path)
     shown._show_verdict(verdict)
     assert verdict.advice in shown._suggested.value
     assert shown._try.layout.display == shown._put.layout.display == "none"
+
+
+def test_without_a_verdict_the_button_measures_again(tmp_path: Path) -> None:
+    run, shown = timed_run(tmp_path), view()
+    shown.show(run, "finished")
+    assert shown._again.layout.display == "none"
+    shown._show_verdict(verdict_on(run, {"host": 1e-3}, 9e-3))
+    assert shown._again.layout.display is None
+    assert shown._again.description == "Measure again for 20 s"
+    assert shown._suggested.value == ""
+    assert shown._try.layout.display == shown._put.layout.display == "none"
+    trust(run.dir)
+    shown._again.click()
+    assert shown._work.busy
+    assert shown._again.disabled
+    shown._work.give_up()
+
+
+def test_an_open_verdict_offers_a_longer_measurement(tmp_path: Path) -> None:
+    run, shown = timed_run(tmp_path), view()
+    shown.show(run, "finished")
+    shown._show_verdict(verdict_of(run, with_shares({"input": (0.1, 0.0, 0.2)})))
+    assert shown._again.description == "Measure again for 1 min 0 s"
+    assert "No verdict yet: " in shown._found.value
 
 
 def test_nothing_is_shown_of_another_run(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from workbench.verdict.parts import Breakdown
 from workbench.verdict.trial import Trial, try_out
 from workbench.verdict.verdict import SUGGESTED, OnProgress
 
-BAR_WIDTH = 30
+BAR_WIDTH = 20
 LINE_WIDTH = 98
 
 
@@ -83,17 +83,20 @@ def trial_report(trial: Trial) -> str:
 
 
 def report(verdict: Verdict, run: Run) -> str:
-    """Return the breakdown with bars, the sentence and the suggestion."""
+    """Return the breakdown with bars, the sentence and what to do."""
     found = verdict.breakdown
     lines = [
         f"{run.id}: {wording.step(found)}",
         "",
-        *columns(("part", "time", "share", "", ""), list(_rows(found))),
+        *columns(("part", "time", "95 %", "share", "", ""), list(_rows(found))),
         wording.parts_sum(found),
         *wording.unmeasured(found),
         *wording.paces(found),
         *(wording.recorded(verdict), "", verdict.sentence),
     ]
+    if not verdict.decided:
+        lines += [verdict.advice, f"  {wording.again(verdict, run.id)}"]
+        return "\n".join(lines)
     if verdict.suggestion is None:
         return "\n".join([*lines, verdict.advice])
     changes = verdict.suggestion.in_words
@@ -111,7 +114,7 @@ def _rows(found: Breakdown) -> Iterator[tuple[str, ...]]:
     for row in wording.part_rows(found):
         bar = ("░" if row.within_compute else "█") * round(row.share * BAR_WIDTH)
         name = f"  of which {row.name}" if row.within_compute else row.name
-        yield name, row.time, f"{row.share:.1%}", bar, row.meaning
+        yield name, row.time, row.interval, f"{row.share:.1%}", bar, row.meaning
 
 
 @contextmanager

@@ -6,47 +6,45 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from workbench import catalog
-from workbench.charts.style import MEAN_COLOR, REPLICA_COLORS
+from workbench.charts.style import REPLICA_COLORS
 from workbench.pictures import drawing, interval_bars
 from workbench.verdict import OwnPace, Trial, Verdict, wording
 from workbench.verdict.causes import Suggestion
-from workbench.verdict.parts import PARTS, Breakdown
+from workbench.verdict.parts import PARTS
 from workbench.verdict.wording import PartRow
 from workbench.widgets.parts import markup
 
 ACROSS, DOWN, LETTER = 720, 34, 7.5
 KNOWN, UNKNOWN = 0.55, 0.2
-UNEXPLAINED = "unexplained"
 COLORS = dict(zip(PARTS, REPLICA_COLORS, strict=False))
 HEAD = ("Part of a step", "Time", "95 %", "Share", "Meaning")
 TRIAL_WIDTHS = {"label_width": 70, "value_width": 230}
 
 
 def page(verdict: Verdict) -> str:
-    """Return the sentence, the bar, the table, and all other findings."""
+    """Return the answer, or why there is none, the bar, the table, and all other findings."""
     found = verdict.breakdown
     rows = list(wording.part_rows(found))
     lead = f"{wording.step(found)}. {wording.parts_sum(found)}"
     notes = [_sentence(lead), *wording.paces(found)]
     return markup.spaced(
-        markup.answer(verdict.sentence),
-        bar(found, rows),
+        markup.answer(verdict.sentence)
+        if verdict.decided
+        else markup.notice("warning", f"{verdict.sentence} {verdict.advice}"),
+        bar(rows),
         _table(rows),
         "".join(markup.quiet(note) for note in notes),
         *(markup.notice("warning", f"{each}.") for each in wording.unmeasured(found)),
-        _recorded(verdict),
+        markup.quiet(wording.recorded(verdict)),
     )
 
 
-def bar(found: Breakdown, rows: Sequence[PartRow]) -> str:
+def bar(rows: Sequence[PartRow]) -> str:
     """Return the step as one bar of its parts (SVG); a part that does not differ from 0 is pale."""
     parts = [(row.name, row.share, row.known) for row in rows if not row.within_compute]
-    rest = max(0.0, found.unexplained_seconds) / found.step.value
-    parts.append((UNEXPLAINED, rest, True))
-    scale = ACROSS / sum(share for _, share, _ in parts)
     drawn, left = [], 0.0
     for name, share, known in parts:
-        box = drawing.Box(left, 0, share * scale, DOWN)
+        box = drawing.Box(left, 0, share * ACROSS, DOWN)
         drawn.append(_segment(box, name, known=known))
         left = box.right
     account = ", ".join(f"{name} {share:.1%}" for name, share, _ in parts)
@@ -87,14 +85,8 @@ def own_paces(found: Sequence[OwnPace]) -> str:
     return markup.spaced(markup.scrolling(title, table), markup.quiet(wording.OWN))
 
 
-def _recorded(verdict: Verdict) -> str:
-    text = wording.recorded(verdict)
-    return markup.notice("warning", text) if verdict.agrees is False else markup.quiet(text)
-
-
 def _segment(box: drawing.Box, name: str, *, known: bool) -> str:
-    color = COLORS.get(name, MEAN_COLOR)
-    look = f'fill="{color}" fill-opacity="{KNOWN if known else UNKNOWN}"'
+    look = f'fill="{COLORS[name]}" fill-opacity="{KNOWN if known else UNKNOWN}"'
     fits = len(name) * LETTER < box.width
     label = drawing.label(name, box.middle, DOWN / 2 + 4) if fits else ""
     return drawing.rect(box, 0, look) + label

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from workbench import units
 from workbench.runs import RunError
 from workbench.runs.folder.state import LIVE
 from workbench.runs.foreign_settings import foreign_settings
@@ -65,6 +66,9 @@ class WhySlow:
         self._seconds.write(SECONDS)
         self._seconds.show_help("A longer timing detects smaller parts.")
         self._find = button("Find out", "Time the run's step and its parts", self._on_find)
+        self._again = button(
+            "Measure again", "Time the run's step and its parts once more", self._on_again
+        )
         self._try = button(
             "Try it",
             "Train a short run with the suggestion, and time both runs in turn",
@@ -82,7 +86,7 @@ class WhySlow:
             "Why is it slow?",
             ABOUT,
             grid([self._seconds.box]),
-            row(self._find, self._work.button, self._work.state),
+            row(self._find, self._again, self._work.button, self._work.state),
             self._agreeing.box,
             self._found,
             self._suggested,
@@ -130,7 +134,12 @@ class WhySlow:
         offered = self._over or not self._together  # records can be read at any time
         self._find.disabled = busy or not offered
         self._seconds.show(self._together)
-        suggests = self._verdict is not None and self._verdict.suggestion is not None
+        found = self._verdict
+        set_visible(self._again, visible=found is not None and not found.decided)
+        self._again.disabled = busy or not self._over
+        if found is not None:
+            self._again.description = f"Measure again for {units.duration(found.next_seconds)}"
+        suggests = found is not None and found.suggestion is not None
         set_visible(self._try, visible=suggests)
         set_visible(self._put, visible=suggests)
         self._try.disabled = busy or not self._over
@@ -146,6 +155,12 @@ class WhySlow:
         if seconds is None:
             return
         self._agreeing.before(run, partial(self._begin_timing, run, seconds))
+
+    def _on_again(self, _: Any) -> None:
+        run, verdict = self._run, self._verdict
+        if run is not None and verdict is not None:
+            again = partial(self._begin_timing, run, verdict.next_seconds)
+            self._agreeing.before(run, again)
 
     def _begin_timing(self, run: Run, seconds: float) -> None:
         self._forget()
@@ -187,11 +202,10 @@ class WhySlow:
         self._verdict = verdict
         self._found.value = verdict_picture.page(verdict)
         suggestion = verdict.suggestion
-        self._suggested.value = (
-            markup.notice("info", verdict.advice)
-            if suggestion is None
-            else verdict_picture.suggestion(suggestion, self._label_of)
-        )
+        if suggestion is not None:
+            self._suggested.value = verdict_picture.suggestion(suggestion, self._label_of)
+        else:
+            self._suggested.value = markup.notice("info", verdict.advice) if verdict.decided else ""
         self._show_buttons(busy=False)
 
     def _show_trial(self, trial: Trial) -> None:
