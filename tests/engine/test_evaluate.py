@@ -18,6 +18,7 @@ from workbench.runs.programs.inspection import ModelSummary, inspect_model
 pytestmark = pytest.mark.slow
 
 OWN = Path(__file__).parent / "own_models.py"
+IMAGES = Path(__file__).parent / "own_images.py"
 Runs = Callable[[str], Trained]
 Tested = Callable[[str], dict[str, Any]]
 HIDDEN = "import importlib\n\nthird = importlib.import_module('keras')\n"
@@ -36,6 +37,9 @@ CONFIGS = {
     "own": RunConfig(model=f"{OWN}:regularized", epochs=1, synthetic_examples=640),
     "few": RunConfig(
         model=f"{OWN}:regularized", epochs=1, synthetic_examples=240, global_batch_size=24
+    ),
+    "colored": RunConfig(
+        data=f"{IMAGES}:load_data", model=f"{IMAGES}:build_model", epochs=1, global_batch_size=32
     ),
 }
 
@@ -87,6 +91,16 @@ def test_predictions_are_saved_with_their_images(trained: Runs, tested: Tested) 
         assert shown["labels"].shape == shown["answers"].shape == (48,)
         assert ((shown["confidence"] >= 0.1) & (shown["confidence"] <= 1)).all()
         assert (shown["labels"] != shown["answers"])[:16].all()
+
+
+def test_predictions_of_the_users_color_images_are_saved_with_them(
+    trained: Runs, tested: Tested
+) -> None:
+    assert len(tested("colored")["classes"]) == 2
+    with np.load(trained("colored").run.dir / "predictions.npz") as shown:
+        assert shown["images"].shape == (32, 16, 16, 3)
+        colors = np.where(shown["labels"][:, None] == 0, [255, 0, 0], [0, 0, 255])
+        np.testing.assert_array_equal(shown["images"][:, 5, 5], colors)
 
 
 @pytest.mark.parametrize(

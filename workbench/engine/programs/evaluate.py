@@ -125,13 +125,21 @@ def choose_samples(right: np.ndarray, confidence: np.ndarray) -> np.ndarray:
     return np.concatenate([mistakes, others])
 
 
-def grey_images(features: np.ndarray) -> np.ndarray | None:
-    """Return examples as grey images, uint8 [example, row, column]; None if they are no images."""
+def as_images(features: np.ndarray) -> np.ndarray | None:
+    """Return examples as images; None if they have another shape or are no numbers.
+
+    Images are uint8 [example, row, column], or with three (RGB) or four (RGBA) channels behind.
+    Larger ones than `MOST_PIXELS` are thinned out. The least and the greatest number of all of them
+    become black and white.
+    """
     pixels = features[..., 0] if features.ndim == 4 and features.shape[-1] == 1 else features
-    if pixels.ndim != 3 or max(pixels.shape[1:]) > MOST_PIXELS:
+    colored = pixels.ndim == 4 and pixels.shape[-1] in (3, 4)
+    if not (pixels.ndim == 3 or colored) or pixels.dtype.kind not in "biuf":
         return None
-    span = float(pixels.max() - pixels.min()) or 1.0
-    return np.round((pixels - pixels.min()) / span * 255).astype(np.uint8)
+    every = -(-max(pixels.shape[1:3]) // MOST_PIXELS)
+    levels = pixels[:, ::every, ::every].astype(float)
+    least, greatest = levels.min(), levels.max()
+    return np.round((levels - least) / ((greatest - least) or 1.0) * 255).astype(np.uint8)
 
 
 def keep_samples(
@@ -140,10 +148,10 @@ def keep_samples(
     """Write the examples that are shown, with their images if they have any."""
     shown = choose_samples(truth == answers, sure)
     arrays = {"labels": truth[shown], "answers": answers[shown], "confidence": sure[shown]}
-    if tf.is_tensor(batches[0][0]):
-        features = np.concatenate([each[0].numpy() for each in batches])[shown]
-        images = grey_images(features)
-        arrays |= {} if images is None else {"images": images}
+    inputs = zip(*(tf.nest.flatten(features) for features, _, _ in batches))
+    parts = (as_images(np.concatenate(list(each))[shown]) for each in inputs)
+    images = next((part for part in parts if part is not None), None)
+    arrays |= {} if images is None else {"images": images}
     np.savez_compressed(path, **arrays)
 
 

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from PIL import Image
 
 
-def grey_png(pixels: npt.NDArray[np.uint8]) -> bytes:
-    """Return an 8-bit grey PNG of the pixels, an array [height, width]."""
+def png_of(pixels: npt.NDArray[np.uint8]) -> bytes:
+    """Return a PNG of pixels [height, width], grey, or [height, width, 3 or 4], RGB or RGBA."""
     file = BytesIO()
     Image.fromarray(pixels).save(file, format="PNG")
     return file.getvalue()

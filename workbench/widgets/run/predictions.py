@@ -17,13 +17,17 @@ from workbench.widgets.kernel.background import run_in_background, waiting
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.agreeing import Agreeing
 from workbench.widgets.parts.page_parts import NO_WIDTH, button, html, row, set_visible, styled
-from workbench.widgets.pictures.png import data_uri, grey_png
+from workbench.widgets.pictures.png import data_uri, png_of
 
 from .confusion import confusion_view
 
 if TYPE_CHECKING:
     from workbench.runs import Run
 
+NO_IMAGES = (
+    "The examples of this data are not shown as pictures: an image has the shape (height, width), "
+    "(height, width, 1), (height, width, 3) or (height, width, 4)."
+)
 ALL, WRONG, RIGHT = "all", "wrong", "right"
 
 
@@ -138,9 +142,7 @@ class Predictions:
         set_visible(self._which, visible=there)
         names = _names(self._evaluation)
         self._images.value = (
-            _figures(arrays, names, self._which.value)
-            if there
-            else markup.quiet("The examples of this data are not images.")
+            _figures(arrays, names, self._which.value) if there else markup.quiet(NO_IMAGES)
         )
 
 
@@ -185,7 +187,7 @@ def _figure(arrays: dict[str, Any], names: list[str], at: int) -> str:
     right = label == answer
     caption = f"{answer_name}, {sure}"
     caption += "" if right else f"; it is {label_name}"
-    source = data_uri(grey_png(arrays["images"][at]))
+    source = data_uri(png_of(arrays["images"][at]))
     mark = "right" if right else "wrong"
     alt = f"Test image of {markup.text(label_name)}"
     wrong = "" if right else "<b>Wrong:</b> "
