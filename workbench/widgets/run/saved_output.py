@@ -145,15 +145,13 @@ def _later(look: RunSnapshot) -> str:
 
 
 def _table(look: RunSnapshot, rows: list[dict[str, Any]], when: str) -> str:
-    progress = look.progress
-    tested = [row for row in rows if row.get("test_accuracy") is not None]
-    last = tested[-1] if tested else {}
+    progress, results = look.progress, look.run.results
     lines = [
         ("Run", look.run.id),
         ("State", _state(look, when)),
         ("Epochs", f"{len(rows)} of {progress.epochs}"),
         ("Steps", f"{progress.step:,} of {progress.total_steps:,}"),
-        ("Test accuracy", units.percent(last.get("test_accuracy"))),
-        ("Test loss", units.number(last.get("test_loss"))),
+        ("Test accuracy", units.percent(results["test_accuracy"])),
+        ("Test loss", units.number(results["test_loss"])),
     ]
     return markup.table("Result", ("", ""), lines)
