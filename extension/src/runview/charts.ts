@@ -7,8 +7,9 @@ import type { Translation } from './language.js';
 import { Legend } from './legend.js';
 import { Pace } from './pace.js';
 import { Plot, type Range } from './plot.js';
-import type { Epochs } from './protocol.js';
+import type { Account } from './protocol.js';
 import { CHARTS, Series, type Axis } from './series.js';
+import { speedOf } from './speed.js';
 import { moveOf, Toolbar, type Move } from './toolbar.js';
 import { moved } from './zoom.js';
 
@@ -24,12 +25,11 @@ export type AskCloser = (first: number, last: number, most: number) => void;
 export class RunCharts {
   readonly node = make('div', 'wbv-charts');
   private _series = new Series();
-  private _run = '';
+  private _known: Partial<Account> = {};
   /** The points of a part in more detail, and its range. */
   private _closer: { series: Series; range: Range } | null = null;
   /** The requested part; there is one request at a time. */
   private _pending: Range | null = null;
-  private _epochs: Epochs | undefined;
   private _zoom: Range | null = null;
   private readonly _toolbar: Toolbar;
   private readonly _plots: Plot[];
@@ -78,10 +78,9 @@ export class RunCharts {
   }
 
   /** Show these points of a run, soon. */
-  show(run: string, series: Series, epochs: Epochs | undefined): void {
-    this._run = run;
+  show(known: Partial<Account>, series: Series): void {
+    this._known = known;
     this._series = series;
-    this._epochs = epochs;
     if (this._zoom !== null && Date.now() - this._askedAt > RENEW_MS) {
       this._askTimer ||= window.setTimeout(() => this._askNow(), ASK_AFTER_MS);
     }
@@ -136,9 +135,10 @@ export class RunCharts {
   private _drawAll(series: Series): void {
     this._toolbar.measure(this._series.steps.at(-1) ?? 0);
     const shown: Shown = {
-      run: this._run,
+      run: this._known.head?.id ?? 'run',
       series,
-      epochs: this._epochs,
+      epochs: this._known.epochs,
+      speed: speedOf(this._known, this._trans),
       treatment: this._toolbar.treatment,
       hidden: this._legend.hidden,
       zoom: this._zoom,

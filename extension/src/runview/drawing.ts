@@ -5,6 +5,7 @@ import type { Translation } from './language.js';
 import type { Drawing, Range } from './plot.js';
 import type { Epochs } from './protocol.js';
 import type { Chart, Series } from './series.js';
+import type { Speed } from './speed.js';
 import { account, reading } from './words.js';
 
 /** Return the title of a chart. */
@@ -22,6 +23,7 @@ export interface Shown {
   run: string;
   series: Series;
   epochs: Epochs | undefined;
+  speed: Speed;
   treatment: Treatment;
   hidden: ReadonlySet<string>;
   zoom: Range | null;
@@ -29,10 +31,11 @@ export interface Shown {
 }
 
 export function drawingOf(chart: Chart, shown: Shown): Drawing {
-  const { run, series, epochs, hidden, zoom, trans } = shown;
+  const { run, series, epochs, speed, hidden, zoom, trans } = shown;
   const treatment = treatmentOf(chart, shown.treatment);
   const rows = rowsOf(series, chart, epochs, treatment, trans);
   const smoothed = rows.find(row => row.smoothed)?.values;
+  const [from, to] = seenOf(series.across(treatment.axis), zoom);
   const others = remarks(chart, series, trans);
   return {
     title: titleOf(chart, trans),
@@ -48,11 +51,25 @@ export function drawingOf(chart: Chart, shown: Shown): Drawing {
       spread: true
     },
     nonfinite: chart === 'loss' ? series.nonfinite : new Set(),
-    account: () => account(series, chart, trans),
+    account: account(series, chart, { from, to, speed }, trans),
     reading: point => reading(series, chart, point, trans, smoothed),
     hidden,
     zoom
   };
+}
+
+/** Return the first point of an x axis that is seen, and one past the last. */
+export function seenOf(
+  across: ArrayLike<number>,
+  zoom: Range | null
+): [number, number] {
+  const points = Array.from(across);
+  if (zoom === null) {
+    return [0, points.length];
+  }
+  const last = points.findLastIndex(at => at <= zoom.max);
+  const first = points.findIndex(at => at >= zoom.min);
+  return first < 0 ? [0, 0] : [first, last + 1];
 }
 
 /** Only a loss has a log scale. */

@@ -4,7 +4,8 @@ import { make, setText } from './elements.js';
 import type { Translation } from './language.js';
 import type { Account, Epochs } from './protocol.js';
 import type { Chart, Series, Values } from './series.js';
-import { spanOf, USUAL } from './smoothing.js';
+import { speedOf } from './speed.js';
+import { endPoints } from './trend.js';
 import { duration, percent, significant, VALUES } from './words.js';
 
 const UNKNOWN = '–';
@@ -14,9 +15,11 @@ export interface Figure {
   name: string;
   value: string;
   note: string;
+  /** Its definition; may be empty. */
+  tip: string;
 }
 
-type Known = Pick<Partial<Account>, 'head' | 'progress' | 'epochs' | 'ledger'>;
+type Known = Pick<Partial<Account>, 'head' | 'progress' | 'epochs' | 'results'>;
 
 export class Figures {
   readonly node = make('div', 'wbv-figures');
@@ -41,8 +44,9 @@ export class Figures {
       this._cells.clear();
       this._list.replaceChildren(...names.map(name => this._add(name)));
     }
-    for (const { name, value, note } of figures) {
+    for (const { name, value, note, tip } of figures) {
       const [number, more] = this._cells.get(name)!;
+      number!.parentElement!.title = tip;
       setText(number!, value);
       setText(more!, note);
     }
@@ -57,22 +61,26 @@ export class Figures {
 
 /** Return the numbers of a run: of its newest steps while it trains, else of its last epoch. */
 export function figuresOf(
-  { head, progress, epochs, ledger }: Known,
+  known: Known,
   series: Series,
   trans: Translation
 ): Figure[] {
+  const { head, progress, epochs, results } = known;
   const alive = head?.alive ?? false;
   const train = (name: string, chart: 'loss' | 'accuracy'): Figure =>
-    (alive ? null : ended(name, epochs, chart, trans)) ??
+    (alive ? null : ended(name, known, chart, trans)) ??
     recent(name, series, chart, trans);
-  const tested =
-    ended(trans.__('Test accuracy'), epochs, 'testAccuracy', trans) ??
-    (alive ? figure(trans.__('Test accuracy'), null) : null);
+  const tested = alive
+    ? lastTest(epochs, trans)
+    : ended(trans.__('Test accuracy'), known, 'testAccuracy', trans);
+  const { examplesPerSecond, note, tip } = speedOf(known, trans);
+  const speed =
+    examplesPerSecond === null ? null : VALUES.rate(examplesPerSecond);
   return [
     train(trans.__('Loss'), 'loss'),
     ...(series.hasAccuracy ? [train(trans.__('Accuracy'), 'accuracy')] : []),
     ...(series.hasAccuracy && tested ? [tested] : []),
-    alive ? recentRate(series, trans) : usualRate(series, trans),
+    figure(trans.__('Examples per second'), speed, note, tip),
     alive
       ? figure(
           trans.__('Time left'),
@@ -81,26 +89,35 @@ export function figuresOf(
         )
       : figure(
           trans.__('Duration'),
-          seconds(total(ledger)),
-          trans.__('of the whole run')
+          seconds(results?.seconds),
+          trans.__('of the whole run'),
+          trans.__(
+            'From start to end in all attempts, without waits in the queue'
+          )
         )
   ];
 }
 
-/** Return the newest known result of an epoch; null if there is none. */
+/** Return the newest known test accuracy of a run that is alive. */
+function lastTest(epochs: Epochs | undefined, trans: Translation): Figure {
+  const known = epochs?.testAccuracy ?? [];
+  const at = known.findLastIndex(value => value !== null);
+  const value = at < 0 ? null : percent(known[at]!);
+  const note = trans.__('epoch %1', epochs?.epoch[at] ?? 0);
+  return figure(trans.__('Test accuracy'), value, note);
+}
+
+/** Return a result of the last epoch of a run that is over; null if it is not known. */
 function ended(
   name: string,
-  epochs: Epochs | undefined,
+  { results, epochs }: Known,
   of: 'loss' | 'accuracy' | 'testAccuracy',
   trans: Translation
 ): Figure | null {
-  const at = epochs?.[of].findLastIndex(value => value !== null) ?? -1;
-  if (at < 0) {
-    return null;
-  }
-  const value = epochs![of][at]!;
-  const text = of === 'loss' ? significant(value) : percent(value);
-  return figure(name, text, trans.__('epoch %1', epochs!.epoch[at]));
+  const value = results?.[of] ?? null;
+  const text = of === 'loss' ? significant : percent;
+  const note = trans.__('epoch %1', epochs?.epoch.at(-1) ?? 0);
+  return value === null ? null : figure(name, text(value), note);
 }
 
 /** Return the mean of the newest steps; workers with their own steps have no common one. */
@@ -116,51 +133,22 @@ function recent(
   return figure(name, value === null ? null : text(value), note);
 }
 
-function recentRate(series: Series, trans: Translation): Figure {
-  const [points, note] = newest(series, trans);
-  const rates = ratesOf(series).map(line => meanOf(line.slice(-points)));
-  return figure(trans.__('Examples per second'), rateText(rates), note);
-}
-
-/** Return the median rate: the first call, which may trace, does not count. */
-function usualRate(series: Series, trans: Translation): Figure {
-  const rates = ratesOf(series).map(medianOf);
-  return figure(
-    trans.__('Examples per second'),
-    rateText(rates),
-    trans.__('median')
-  );
-}
-
 /** Return how many points are the newest, and what the note says of them. */
 function newest(series: Series, trans: Translation): [number, string] {
   const steps = series.steps.at(-1)!;
-  const span = Math.max(spanOf(USUAL, steps), series.stepsAPoint);
+  const points = endPoints(steps, series.stepsAPoint);
+  const span = points * series.stepsAPoint;
   const note =
     span === 1
       ? trans.__('step %1', steps.toLocaleString('en'))
       : trans.__('last %1 steps', span.toLocaleString('en'));
-  return [Math.round(span / series.stepsAPoint), note];
+  return [points, note];
 }
 
 /** Return the line of all replicas; none if each worker has steps of its own. */
 function lineOf(series: Series, chart: Chart): Values {
   const { joined, mean } = series.curve(chart);
   return series.joins ? joined : mean.length === 1 ? mean[0]! : [];
-}
-
-/** Return the lines whose rates add up to the rate of the run. */
-function ratesOf(series: Series): Values[] {
-  return series.synchronous
-    ? [lineOf(series, 'rate')]
-    : series.curve('rate').mean;
-}
-
-function rateText(rates: (number | null)[]): string | null {
-  const known = rates.filter(rate => rate !== null);
-  return known.length === 0
-    ? null
-    : VALUES.rate(known.reduce((sum, rate) => sum + rate, 0));
 }
 
 function meanOf(values: Values): number | null {
@@ -170,21 +158,16 @@ function meanOf(values: Values): number | null {
     : known.reduce((sum, value) => sum + value, 0) / known.length;
 }
 
-function medianOf(values: Values): number | null {
-  const known = values.filter(value => value !== null).sort((a, b) => a - b);
-  return known[known.length >> 1] ?? null;
-}
-
-function total(ledger: Account['ledger'] | undefined): number | null {
-  return ledger && ledger.whole.length > 0
-    ? ledger.whole.reduce((sum, [, seconds]) => sum + seconds, 0)
-    : null;
-}
-
 function seconds(value: number | null | undefined): string | null {
   return value === null || value === undefined ? null : duration(value);
 }
 
-function figure(name: string, value: string | null, note = ''): Figure {
-  return { name, value: value ?? UNKNOWN, note: value === null ? '' : note };
+function figure(
+  name: string,
+  value: string | null,
+  note = '',
+  tip = ''
+): Figure {
+  const known = value !== null;
+  return { name, value: value ?? UNKNOWN, note: known ? note : '', tip };
 }

@@ -87,7 +87,10 @@ class LaneView {
     const speed =
       stepsPerSecond === null
         ? ''
-        : this._trans.__('%1 steps per second', stepsPerSecond.toPrecision(3));
+        : this._trans.__(
+            '%1 steps per second',
+            Number(stepsPerSecond.toPrecision(3)).toLocaleString('en')
+          );
     setText(this._speed, speed);
     setText(this._last, note || (log.trimEnd().split('\n').at(-1) ?? ''));
     const atEnd =

@@ -9,7 +9,6 @@ import { look, type Style } from './look.js';
 import { saveButtons } from './save.js';
 
 const HEIGHT = 220;
-const ACCOUNT_EVERY_MS = 1000;
 const NONFINITE_COLOR = '#e0484f';
 
 /** A part of the x axis. */
@@ -31,8 +30,8 @@ export interface Drawing {
   style: Style;
   /** Points at which a value was not finite. */
   nonfinite: ReadonlySet<number>;
-  /** Returns the last values of the lines and their trends, in words. */
-  account: () => string;
+  /** What is seen of the lines, in words. */
+  account: string;
   /** Returns the exact values at a point. */
   reading: (point: number) => string;
   /** Names of hidden lines. */
@@ -50,10 +49,6 @@ export class Plot {
   private _plot: uPlot | null = null;
   private _made = '';
   private _drawing: Drawing | null = null;
-  private _account = '';
-  private _accountAt = 0;
-  private _accountPoints = 0;
-  private _accountTimer = 0;
 
   /**
    * `sync` joins the pointers of charts; `zoomed` is called with the range that a person chose,
@@ -91,7 +86,6 @@ export class Plot {
     if (this._plot === null || made !== this._made) {
       this._make();
       this._made = made;
-      this._accountAt = 0;
     } else {
       this._plot.setData(data, false);
     }
@@ -107,7 +101,8 @@ export class Plot {
         }
       });
     });
-    this._updateAccount();
+    this._place.setAttribute('aria-label', drawing.account);
+    this._read();
   }
 
   /** What is drawn along the x axis. */
@@ -142,8 +137,6 @@ export class Plot {
   }
 
   destroy(): void {
-    window.clearTimeout(this._accountTimer);
-    this._accountTimer = 0;
     this._plot?.destroy();
     this._plot = null;
   }
@@ -214,34 +207,13 @@ export class Plot {
   /** Show the exact values under the pointer instead of the account. */
   private _read(): void {
     const index = this._plot?.cursor.idx;
-    const { data, reading } = this._drawing!;
+    const { account, data, reading } = this._drawing!;
     const text =
       index === null || index === undefined || index >= data[0].length
-        ? this._account
+        ? account
         : reading(index);
     if (this._text.textContent !== text) {
       this._text.textContent = text;
-    }
-  }
-
-  private _updateAccount(): void {
-    const now = Date.now();
-    const { account, data, zoom } = this._drawing!;
-    const due = now - this._accountAt >= ACCOUNT_EVERY_MS;
-    if (due || Math.min(this._accountPoints, data[0].length) < 3) {
-      this._accountAt = now;
-      this._accountPoints = data[0].length;
-      this._account = account();
-      this._place.setAttribute('aria-label', this._account);
-    } else {
-      // The last points of a short run come before its account is due again.
-      this._accountTimer ||= window.setTimeout(() => {
-        this._accountTimer = 0;
-        this._updateAccount();
-      }, ACCOUNT_EVERY_MS);
-    }
-    if (zoom === null || this._plot?.cursor.idx !== null) {
-      this._read();
     }
   }
 }

@@ -35,6 +35,8 @@ export interface Progress {
   epoch: number;
   epochs: number;
   stepsPerSecond: number | null;
+  /** Of the same seconds of training; an older kernel does not send it. */
+  examplesPerSecond?: number | null;
   etaSeconds: number | null;
   phase: string;
   /** What a run that starts does before its first step; empty if unknown; older kernels lack it. */
@@ -62,6 +64,26 @@ export interface Lane {
 
 /** The parts of a duration: names with seconds. */
 export type Spans = [string, number][];
+
+/** The use of a run's time; null is unknown, and an older kernel sends only the parts. */
+export interface Ledger {
+  firstStep: Spans;
+  whole: Spans;
+  /** From start to end in all attempts, without the queue. */
+  seconds?: number | null;
+  queueSeconds?: number | null;
+}
+
+/** The results of a run that is over: of its last epoch, and of the whole run; null is unknown. */
+export interface Ended {
+  loss: number | null;
+  accuracy: number | null;
+  testAccuracy: number | null;
+  /** In the steady state. */
+  examplesPerSecond: number | null;
+  /** How long it took. */
+  seconds: number | null;
+}
 
 export interface Failure {
   cause: string;
@@ -92,7 +114,9 @@ export interface Account {
   progress: Progress;
   lanes: Lane[];
   logs: Record<string, string>;
-  ledger: { firstStep: Spans; whole: Spans };
+  ledger: Ledger;
+  /** The results of a run that is over; an older kernel does not send them. */
+  results?: Ended | null;
   failure: Failure | null;
   epochs: Epochs;
   actions: ActionName[];

@@ -34,27 +34,40 @@ export class Times {
       return;
     }
     this._shown = shown;
-    const { firstStep, whole } = ledger;
+    const { firstStep, whole, seconds, queueSeconds } = ledger;
+    const took = duration(seconds ?? sumOf(whole));
+    const waited = queueSeconds
+      ? this._trans.__(
+          '%1, after %2 in the queue',
+          took,
+          duration(queueSeconds)
+        )
+      : took;
     const numbers = numbersOf([...firstStep, ...whole]);
     this.node.replaceChildren(
       ...bar(
         this._trans.__('From the click to the first step'),
+        duration(sumOf(firstStep)),
         firstStep,
         numbers
       ),
-      ...bar(this._trans.__('The whole run'), whole, numbers)
+      ...bar(this._trans.__('The whole run'), waited, whole, numbers)
     );
   }
+}
+
+function sumOf(spans: Spans): number {
+  return spans.reduce((sum, [, seconds]) => sum + seconds, 0);
 }
 
 /** Return a bar with its key; number and colour tell which part of the bar a line of the key means. */
 function bar(
   title: string,
+  took: string,
   spans: Spans,
   numbers: Map<string, number>
 ): HTMLElement[] {
-  const total = spans.reduce((sum, [, seconds]) => sum + seconds, 0);
-  if (!(total > 0)) {
+  if (!(sumOf(spans) > 0)) {
     return [];
   }
   const parts = make('div', 'wbv-time-bar');
@@ -73,9 +86,5 @@ function bar(
     parts.append(part);
     keys.append(key);
   });
-  return [
-    make('p', 'wbv-time-title', `${title}: ${duration(total)}`),
-    parts,
-    keys
-  ];
+  return [make('p', 'wbv-time-title', `${title}: ${took}`), parts, keys];
 }

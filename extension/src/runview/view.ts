@@ -237,9 +237,8 @@ export class RunView {
       this._epochs.show(parts.epochs);
     }
     this._figures.show(known, this._state.series);
-    if (points || parts.epochs) {
-      const { series } = this._state;
-      this._charts.show(known.head?.id ?? 'run', series, known.epochs);
+    if (points || parts.epochs || parts.progress || parts.results) {
+      this._charts.show(known, this._state.series);
     }
     if (parts.gone) {
       this._showNote('error', parts.gone);

@@ -2,11 +2,10 @@
 
 import type { Translation } from './language.js';
 import type { Chart, Series, Values } from './series.js';
+import type { Speed } from './speed.js';
+import { endPoints, mean, trendOf } from './trend.js';
 
-const NEWEST = 0.02;
 const RECENT = 0.1;
-const STEADY = 0.01;
-const CERTAIN = 3;
 const SLOW = 0.05;
 const MANY = 8;
 
@@ -14,18 +13,12 @@ const MANY = 8;
 export const VALUES: Record<Chart, (value: number) => string> = {
   loss: significant,
   accuracy: value => percent(value, 1),
-  rate: value => Number(value.toPrecision(4)).toLocaleString('en')
+  rate: value =>
+    (value < 1000
+      ? Number(value.toPrecision(4))
+      : Math.round(value)
+    ).toLocaleString('en')
 };
-
-/** Return a value of a chart with its name or unit. */
-function measured(value: number, chart: Chart, trans: Translation): string {
-  const number = VALUES[chart](value);
-  return {
-    loss: trans.__('loss %1', number),
-    accuracy: trans.__('accuracy %1', number),
-    rate: trans.__('%1 examples per second', number)
-  }[chart];
-}
 
 /** Return a share of one as a percentage. */
 export function percent(share: number, digits = 2): string {
@@ -46,56 +39,65 @@ export function significant(value: number): string {
   return size >= 1e-3 && size < 999.5 ? value.toPrecision(3) : short(value);
 }
 
-/**
- * Return whether the end of a line is above, below or about equal to the values before it.
- *
- * A difference counts if it is more than the scatter of the values explains: three of its standard
- * errors.
- */
-export function trend(values: Values): 'rising' | 'falling' | 'steady' {
-  const known = values.filter(value => value !== null);
-  const recent = Math.max(1, Math.round(known.length * RECENT));
-  const now = known.slice(-recent);
-  const before = known.slice(-2 * recent, -recent);
-  const change = mean(now) - mean(before);
-  const scatter = Math.hypot(standardError(now), standardError(before));
-  const least = Math.max(STEADY * Math.abs(mean(before)), CERTAIN * scatter);
-  if (!(Math.abs(change) > least)) {
-    return 'steady';
-  }
-  return change > 0 ? 'rising' : 'falling';
+/** The part of a run's charts that is seen, and the run's speed. */
+export interface Seen {
+  /** The first point that is seen, and one past the last. */
+  from: number;
+  to: number;
+  speed: Speed;
 }
 
-/** Return the newest values of a chart's joined line, its trend, and the slowest replica. */
+/** Return the trend of what is seen of a chart; of the rates, the run's speed instead. */
 export function account(
   series: Series,
   chart: Chart,
+  seen: Seen,
   trans: Translation
 ): string {
-  const { joined, mean } = series.curve(chart);
+  if (series.length === 0) {
+    return trans.__('No point yet.');
+  }
+  if (chart === 'rate') {
+    return speedAccount(series, seen, trans);
+  }
+  const lines = series.synchronous
+    ? [['', series.curve(chart).joined] as const]
+    : series
+        .curve(chart)
+        .mean.map((line, at) => [nameOf(series, at, trans), line] as const);
+  const texts = lines.flatMap(([name, line]) => {
+    const text = course(cut(line, seen), series.stepsAPoint, chart, trans);
+    return text === '' ? [] : [name === '' ? text : `${name}: ${text}`];
+  });
   const hasNonfinite = chart === 'loss' && series.nonfinite.size > 0;
   const warning = hasNonfinite
     ? `${trans.__('No number at step %1.', places(series, trans))} `
     : '';
-  if (!series.synchronous) {
-    return warning + apart(series, chart, trans);
-  }
-  const now = ending(joined, chart, trans);
-  const behind = chart === 'rate' ? slowest(series, mean, trans) : '';
-  return warning + (now === '' ? trans.__('No point yet.') : now + behind);
+  return warning + firstOf(texts, trans);
 }
 
-/** Without a line for all: return the end of each line, of many only the first ones. */
-function apart(series: Series, chart: Chart, trans: Translation): string {
-  const ends = series
-    .curve(chart)
-    .mean.map((line, at) => ({
-      name: nameOf(series, at, trans),
-      now: ending(line, chart, trans)
-    }))
-    .filter(({ now }) => now !== '')
-    .map(({ name, now }) => `${name}: ${now}`);
-  return firstOf(ends, trans);
+/** Return the speed of the run, over which time it is, and the slowest replica. */
+function speedAccount(series: Series, seen: Seen, trans: Translation): string {
+  const { examplesPerSecond, note } = seen.speed;
+  const speed = speedText(examplesPerSecond, trans);
+  const replicas = series.curve('rate').mean.map(line => cut(line, seen));
+  return examplesPerSecond === null
+    ? speed
+    : `${speed}, ${note}${slowest(series, replicas, trans)}`;
+}
+
+/** Return a speed with its unit. */
+export function speedText(
+  examplesPerSecond: number | null,
+  trans: Translation
+): string {
+  return examplesPerSecond === null
+    ? trans.__('The speed is not known.')
+    : trans.__('%1 examples per second', VALUES.rate(examplesPerSecond));
+}
+
+function cut(line: Values, { from, to }: Seen): Values {
+  return line.slice(from, to);
 }
 
 /** Return the first of many texts, and how many more there are. */
@@ -107,18 +109,28 @@ export function firstOf(texts: string[], trans: Translation): string {
   );
 }
 
-/** Return the mean of the newest values of a line and its trend; empty if it has no value. */
-export function ending(line: Values, chart: Chart, trans: Translation): string {
-  const known = line.filter(value => value !== null);
-  const newest = known.slice(-Math.max(1, Math.round(NEWEST * line.length)));
-  const trends = {
+/** Return the first and the last value of what is seen of a line, with its trend; empty if none. */
+export function course(
+  values: Values,
+  stepsAPoint: number,
+  chart: 'loss' | 'accuracy',
+  trans: Translation
+): string {
+  const points = endPoints(values.length * stepsAPoint, stepsAPoint);
+  const trend = trendOf(values, points);
+  if (trend === null) {
+    return '';
+  }
+  const [first, last] = [trend.first, trend.last].map(VALUES[chart]);
+  const ends = first === last ? last : trans.__('from %1 to %2', first, last);
+  const way = {
     rising: trans.__('rising'),
     falling: trans.__('falling'),
-    steady: trans.__('steady')
-  };
-  return newest.length === 0
-    ? ''
-    : `${measured(mean(newest), chart, trans)}, ${trends[trend(line)]}`;
+    none: trans.__('no clear trend')
+  }[trend.way ?? 'none'];
+  const several = values.filter(value => value !== null).length > 1;
+  const name = { loss: trans.__('loss'), accuracy: trans.__('accuracy') };
+  return `${name[chart]} ${ends}${several ? `, ${way}` : ''}`;
 }
 
 /** Return the exact values at a point: of each line, or of many only the least and the greatest. */
@@ -220,15 +232,4 @@ function slowest(
   const slower = percent(1 - least / middle, 0);
   const name = nameOf(series, rates.indexOf(least), trans);
   return `; ${trans.__('%1 is %2 slower', name, slower)}`;
-}
-
-function mean(values: number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-/** Return the standard error of the mean of independent values; 0 for a single value. */
-function standardError(values: number[]): number {
-  const middle = mean(values);
-  const squares = values.reduce((sum, value) => sum + (value - middle) ** 2, 0);
-  return Math.sqrt(squares / Math.max(1, values.length - 1) / values.length);
 }

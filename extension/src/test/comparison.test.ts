@@ -47,19 +47,34 @@ function series(step: number[], loss: (number | null)[]): RunSeries {
   };
 }
 
-function drawn(chart: Chart, curves: Curve[], treatment = {}) {
+function drawn(
+  chart: Chart,
+  curves: Curve[],
+  treatment = {},
+  zoom: { min: number; max: number } | null = null
+) {
   return drawingOf({
     curves,
     chart,
     treatment: { ...PLAIN, ...treatment },
     hidden: new Set(),
-    zoom: null,
+    zoom,
     trans
   });
 }
 
-const A = { name: 'A', number: 0, series: series([1, 2, 4], [4, 3, 2]) };
-const B = { name: 'B', number: 3, series: series([2, 3], [8, null]) };
+const A = {
+  name: 'A',
+  number: 0,
+  series: series([1, 2, 4], [4, 3, 2]),
+  examplesPerSecond: 2107.4
+};
+const B = {
+  name: 'B',
+  number: 3,
+  series: series([2, 3], [8, null]),
+  examplesPerSecond: null
+};
 
 test('the best is the least loss and the greatest accuracy', () => {
   assert.deepEqual(bestOf([3, 1, 2], 'least'), [false, true, false]);
@@ -254,14 +269,20 @@ test('points without a known place are not drawn', () => {
 
 test('the chart has a summary in words, and exact values at each point', () => {
   const { account, reading } = drawn('loss', [A, B]);
-  assert.equal(account(), 'A: loss 2.00, falling; B: loss 8.00, steady');
+  assert.equal(account, 'A: loss from 4.00 to 2.00, falling; B: loss 8.00');
   assert.equal(reading(1), 'step 2: A 3.00, B 8.00');
   assert.equal(reading(3), 'step 4: A 2.00');
-  assert.equal(drawn('rate', []).account(), 'No point yet.');
+  assert.equal(drawn('rate', []).account, 'No point yet.');
+  assert.equal(
+    drawn('rate', [A, B]).account,
+    'A: 2,107 examples per second; B: The speed is not known.'
+  );
+  const zoom = { min: 1.5, max: 4 };
+  assert.match(drawn('loss', [A], {}, zoom).account, /from 3\.00 to 2\.00/);
   const apart = { ...A, series: series([1, 2], [null, null]) };
-  assert.equal(drawn('loss', [apart]).account(), 'A: no line');
-  const many = drawn('loss', Array<Curve>(100).fill(B)).account();
-  assert.match(many, /^(B: loss 8\.00, steady; ){8}and 92 more$/);
+  assert.equal(drawn('loss', [apart]).account, 'A: no line');
+  const many = drawn('loss', Array<Curve>(100).fill(B)).account;
+  assert.match(many, /^(B: loss 8\.00; ){8}and 92 more$/);
 });
 
 /** Requests that wait until `answer` answers all of them, each with at most ten runs. */

@@ -16,7 +16,7 @@ import type { Epochs } from '../runview/protocol.js';
 import { Series, type Chart } from '../runview/series.js';
 import { smooth, smoothOnce, spanOf, weightOf } from '../runview/smoothing.js';
 import { moved } from '../runview/zoom.js';
-import { buffers, header, NO_EPOCHS } from './feeds.js';
+import { buffers, header, NO_EPOCHS, SPEED } from './feeds.js';
 
 const PLAIN = { axis: 'step' as const, smoothing: 0, logarithmic: false };
 const SPREAD = 'lowest to highest';
@@ -178,6 +178,7 @@ test('the smoothing is said: in the legend, and without a line for all in the re
   const shown = {
     run: 'a',
     epochs: NO_EPOCHS,
+    speed: SPEED,
     treatment: { ...PLAIN, smoothing: 50, logarithmic: true },
     hidden: new Set<string>(),
     zoom: null,

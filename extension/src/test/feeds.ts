@@ -12,6 +12,13 @@ export const NO_EPOCHS: Epochs = {
   metrics: {}
 };
 
+/** The speed of a run that is over. */
+export const SPEED = {
+  examplesPerSecond: 1790.6,
+  note: 'steady state',
+  tip: ''
+};
+
 export function header(
   from: number,
   more: Partial<PointsHeader> = {}

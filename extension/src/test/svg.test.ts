@@ -8,7 +8,7 @@ import { ENGLISH as trans } from '../runview/language.js';
 import { Series } from '../runview/series.js';
 import { svgOf } from '../runview/svg.js';
 import { decadesOf, scaleOf, ticksOf } from '../runview/ticks.js';
-import { buffers, header, NO_EPOCHS } from './feeds.js';
+import { buffers, header, NO_EPOCHS, SPEED } from './feeds.js';
 
 function shown(count = 100, more: Partial<Shown> = {}): Shown {
   const series = new Series();
@@ -17,6 +17,7 @@ function shown(count = 100, more: Partial<Shown> = {}): Shown {
     run: '20261101-120000-abcd',
     series,
     epochs: { ...NO_EPOCHS, step: [count], testLoss: [0.5] },
+    speed: SPEED,
     treatment: { axis: 'step', smoothing: 2, logarithmic: false },
     hidden: new Set(),
     zoom: null,

@@ -8,6 +8,7 @@ import { isOfApplication } from '../runview/hostKeys.js';
 import { ENGLISH as trans } from '../runview/language.js';
 import type { PointsHeader } from '../runview/protocol.js';
 import { Series } from '../runview/series.js';
+import { seenOf } from '../runview/drawing.js';
 import { progressText } from '../runview/summary.js';
 import { numbersOf, phaseOf } from '../runview/times.js';
 import {
@@ -17,10 +18,11 @@ import {
   percent,
   reading,
   short,
-  trend,
   VALUES
 } from '../runview/words.js';
-import { buffers, header } from './feeds.js';
+import { buffers, header, SPEED } from './feeds.js';
+
+const ALL = { from: 0, to: Infinity, speed: SPEED };
 
 function filled(
   count: number,
@@ -34,13 +36,32 @@ function filled(
 }
 
 test('a chart has a summary in words', () => {
-  assert.equal(account(new Series(), 'loss', trans), 'No point yet.');
+  assert.equal(account(new Series(), 'loss', ALL, trans), 'No point yet.');
   const series = filled(40);
-  assert.equal(account(series, 'loss', trans), 'loss 240, rising');
   assert.equal(
-    account(series, 'rate', trans),
-    '840 examples per second, steady; virtual replica 0 is 14% slower'
+    account(series, 'loss', ALL, trans),
+    'loss from 201 to 240, rising'
   );
+  assert.equal(
+    account(series, 'rate', ALL, trans),
+    '1,791 examples per second, steady state; virtual replica 0 is 14% slower'
+  );
+  const unknown = { ...SPEED, examplesPerSecond: null };
+  assert.equal(
+    account(series, 'rate', { ...ALL, speed: unknown }, trans),
+    'The speed is not known.'
+  );
+});
+
+test('a trend is that of the part that is seen', () => {
+  const seen = { ...ALL, from: 10, to: 20 };
+  assert.equal(
+    account(filled(40), 'loss', seen, trans),
+    'loss from 211 to 220, rising'
+  );
+  assert.deepEqual(seenOf([1, 2, 4, 8], null), [0, 4]);
+  assert.deepEqual(seenOf([1, 2, 4, 8], { min: 1.5, max: 4 }), [1, 3]);
+  assert.deepEqual(seenOf([1, 2, 4, 8], { min: 9, max: 10 }), [0, 0]);
 });
 
 test('Resume names the step at which training goes on', () => {
@@ -73,8 +94,8 @@ test('a loss that is not finite is reported', () => {
   const series = filled(3);
   series.nonfinite.add(1);
   assert.equal(
-    account(series, 'loss', trans),
-    'No number at step 2. loss 203, steady'
+    account(series, 'loss', ALL, trans),
+    'No number at step 2. loss from 201 to 203, no clear trend'
   );
   assert.match(reading(series, 'loss', 1, trans), /no number$/);
 });
@@ -89,7 +110,7 @@ test('the reading of a point has the values of each replica and of all, as far a
 test('values are rounded to what they are worth', () => {
   assert.equal(VALUES.loss(0.033123), '0.0331');
   assert.equal(VALUES.accuracy(0.98377), '98.4%');
-  assert.equal(VALUES.rate(158_683), '158,700');
+  assert.equal(VALUES.rate(158_683.4), '158,683');
   assert.equal(percent(0.985), '98.50%');
 });
 
@@ -141,12 +162,13 @@ test('replicas of several workers are named by worker and replica', () => {
 test('workers with their own steps are listed one by one', () => {
   const series = filled(40, 2, { workers: 2, synchronous: false });
   assert.equal(
-    account(series, 'loss', trans),
-    'worker 0, replica 0: loss 40.0, rising; worker 1, replica 1: loss 140, rising'
+    account(series, 'loss', ALL, trans),
+    'worker 0, replica 0: loss from 1.00 to 40.0, rising; worker 1, replica 1: loss from 101 to 140, rising'
   );
   assert.match(reading(series, 'loss', 1, trans), /^own step 2: /);
   const many = filled(40, 12, { workers: 12, synchronous: false });
-  assert.match(account(many, 'rate', trans), /steady; and 4 more$/);
+  assert.match(account(many, 'loss', ALL, trans), /rising; and 4 more$/);
+  assert.match(account(many, 'rate', ALL, trans), /^1,791 examples per second/);
 });
 
 test('a mean is read with the least and the greatest of its steps', () => {
@@ -157,22 +179,6 @@ test('a mean is read with the least and the greatest of its steps', () => {
     reading(series, 'loss', 0, trans),
     'step 1: virtual replica 0 1.00 (201 to 301)'
   );
-});
-
-test('the trend of a line is the trend of its end', () => {
-  assert.equal(trend([5, 4, 3, 2, 1]), 'falling');
-  assert.equal(trend([1, 1, 1]), 'steady');
-  assert.equal(trend([1]), 'steady');
-  assert.equal(trend([null, null]), 'steady');
-});
-
-test('scatter is no trend', () => {
-  const noise = Array.from({ length: 400 }, (_, at) => Math.sin(at * at));
-  const line = (slope: number) =>
-    noise.map((each, at) => 9 + each - slope * at);
-  assert.equal(trend(line(0)), 'steady');
-  assert.equal(trend(noise.map(each => 1 + each)), 'steady');
-  assert.equal(trend(line(0.02)), 'falling');
 });
 
 test('numbers are as short as people read them', () => {

@@ -2,7 +2,7 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { percent, short } from '../../runview/words.js';
+import { percent, short, VALUES } from '../../runview/words.js';
 import type { Results, Row, Work } from '../../server/protocol.js';
 import type { Sorting } from './order.js';
 
@@ -55,7 +55,12 @@ export function columnsOf(
     column(trans.__('Accuracy'), 'greatest', of('accuracy'), share),
     column(trans.__('Test loss'), 'least', of('test_loss'), short),
     column(trans.__('Test accuracy'), 'greatest', of('test_accuracy'), share),
-    column(trans.__('Examples/s'), 'greatest', of('examples_per_second'), whole)
+    column(
+      trans.__('Examples/s'),
+      'greatest',
+      of('examples_per_second'),
+      VALUES.rate
+    )
   ];
 }
 

@@ -6,12 +6,23 @@ import {
   type Line,
   type Treatment
 } from '../../runview/curves.js';
-import { remarkOf, titleOf, treatmentOf } from '../../runview/drawing.js';
+import {
+  remarkOf,
+  seenOf,
+  titleOf,
+  treatmentOf
+} from '../../runview/drawing.js';
 import type { Translation } from '../../runview/language.js';
 import type { Drawing, Range } from '../../runview/plot.js';
 import type { Axis, Chart, Values } from '../../runview/series.js';
 import { smooth, weightOf } from '../../runview/smoothing.js';
-import { duration, ending, firstOf, VALUES } from '../../runview/words.js';
+import {
+  course,
+  duration,
+  firstOf,
+  speedText,
+  VALUES
+} from '../../runview/words.js';
 import type { RunSeries } from '../../server/protocol.js';
 import { joined, type Placed } from './joining.js';
 
@@ -33,6 +44,8 @@ export interface Curve {
   name: string;
   number: number;
   series: RunSeries;
+  /** The run's speed; null is unknown. */
+  examplesPerSecond: number | null;
 }
 
 export interface Shown {
@@ -47,6 +60,7 @@ export interface Shown {
 /** The values of a run's line and where they are along the x axis. */
 interface Track {
   name: string;
+  examplesPerSecond: number | null;
   across: number[];
   values: Values;
   stepsAPoint: number;
@@ -76,7 +90,7 @@ export function drawingOf(shown: Shown): Drawing {
       spread: false
     },
     nonfinite: new Set(),
-    account: () => accountOf(tracks, chart, trans),
+    account: accountOf(tracks, chart, zoom, trans),
     reading: point => readingOf(tracks, shown, data[0][point]!),
     hidden,
     zoom
@@ -87,23 +101,38 @@ export function lineOf({ name, number }: Pick<Curve, 'name' | 'number'>): Line {
   return { name, ...lineAt(number, WIDTH) };
 }
 
-function trackOf({ name, series }: Curve, chart: Chart, axis: Axis): Track {
+function trackOf(
+  { name, series, examplesPerSecond }: Curve,
+  chart: Chart,
+  axis: Axis
+): Track {
   const all = series[ACROSS[axis]];
   const known = all.flatMap((at, point) => (at === null ? [] : [point]));
   return {
     name,
+    examplesPerSecond,
     across: known.map(point => all[point]!),
     values: known.map(point => series[ROWS[chart]][point] ?? null),
     stepsAPoint: series.steps_a_point
   };
 }
 
-/** Return the ends of the first lines; workers with their own steps have no common line. */
-function accountOf(tracks: Track[], chart: Chart, trans: Translation): string {
-  const texts = tracks.map(
-    ({ name, values }) =>
-      `${name}: ${ending(values, chart, trans) || trans.__('no line')}`
-  );
+/** Return what is seen of the first lines; workers with their own steps have no common line. */
+function accountOf(
+  tracks: Track[],
+  chart: Chart,
+  zoom: Range | null,
+  trans: Translation
+): string {
+  const texts = tracks.map(track => {
+    const { name, across, values, stepsAPoint, examplesPerSecond } = track;
+    const seen = values.slice(...seenOf(across, zoom));
+    const text =
+      chart === 'rate'
+        ? speedText(examplesPerSecond, trans)
+        : course(seen, stepsAPoint, chart, trans) || trans.__('no line');
+    return `${name}: ${text}`;
+  });
   return firstOf(texts, trans);
 }
 

@@ -167,7 +167,11 @@ export class ComparisonView {
     return this._compared.runs.flatMap((run, at) => {
       const series = this._curves.seriesOf(run);
       const number = this._numbers.get(run)!;
-      return series === null ? [] : [{ name: names[at]!, number, series }];
+      const examplesPerSecond = rows[at]?.results?.examples_per_second ?? null;
+      const name = names[at]!;
+      return series === null
+        ? []
+        : [{ name, number, series, examplesPerSecond }];
     });
   }
 }

@@ -1,0 +1,35 @@
+/** The speed of a run, as Python computes it; see `workbench/runs/records/speed.py`. */
+
+import type { Translation } from './language.js';
+import type { Account } from './protocol.js';
+
+/** A run's speed; null is unknown. */
+export interface Speed {
+  examplesPerSecond: number | null;
+  /** Over which time it is. */
+  note: string;
+  /** The definition, as a tip. */
+  tip: string;
+}
+
+/** Return the speed of a run: of the last ten seconds while it trains, else the steady state. */
+export function speedOf(
+  { head, progress, results }: Partial<Account>,
+  trans: Translation
+): Speed {
+  return head?.alive
+    ? {
+        examplesPerSecond: progress?.examplesPerSecond ?? null,
+        note: trans.__('last 10 s'),
+        tip: trans.__(
+          'Over the last ten seconds of training, without the first call and the test passes'
+        )
+      }
+    : {
+        examplesPerSecond: results?.examplesPerSecond ?? null,
+        note: trans.__('steady state'),
+        tip: trans.__(
+          'Steady state: without the first call of each attempt and without the test passes'
+        )
+      };
+}
