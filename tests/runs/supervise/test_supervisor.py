@@ -122,7 +122,7 @@ def test_the_trainer_holds_the_device_when_its_supervisor_is_dead(runs: Runs) ->
     until(lambda: run.progress.step == 40)
     os.kill(pid_of(run, "supervisor"), signal.SIGKILL)
     second = runs.start()
-    until(lambda: event_of(second, "queued").get("behind") == [run.id])
+    until(lambda: event_of(second, "queued").get("behind") == [str(run.dir)])
     (run.dir / "go").touch()
     assert second.wait(LIMIT_SECONDS) == "finished"
 

@@ -198,7 +198,7 @@ def test_unfinished_runs_are_added_and_said_not_to_count(root: Path) -> None:
     rows = until(lambda: len(rows := rows_of(shown._results._table.value)) == 6 and rows)
     assert rows[4][-2:] == ["1 earlier run, failed", "1 of 1 failed, not counted"]
     assert rows[5][-2:] == ["1 earlier run, stopped", "1 of 1 stopped, not counted"]
-    assert rows[5][1] == ""
+    assert rows[5][2] == ""
 
 
 def test_an_added_run_that_is_still_going_is_followed_to_its_end(root: Path) -> None:
@@ -213,5 +213,5 @@ def test_an_added_run_that_is_still_going_is_followed_to_its_end(root: Path) -> 
     with (run.dir / "events.jsonl").open("a") as file:
         file.write('{"time": 1, "event": "state", "state": "finished"}\n')
     os.close(lock)
-    until(lambda: rows_of(shown._results._table.value)[3][1] == "900")
+    until(lambda: rows_of(shown._results._table.value)[3][2] == "900")
     until(lambda: shown._poller is not None and shown._poller.over)

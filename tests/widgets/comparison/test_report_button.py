@@ -23,7 +23,9 @@ def test_a_click_saves_the_comparison_next_to_its_folder(tmp_path: Path) -> None
     path = tmp_path / f"{comparison.folder.name}.html"
     text = path.read_text()
     assert "Comparison of strategies" in text
-    row = re.search(r'<th scope="row">Mirrored x 2</th><td>([^<]+)</td><td>baseline</td>', text)
+    row = re.search(
+        r'<th scope="row">Mirrored x 2</th><td>64</td><td>([^<]+)</td><td>baseline</td>', text
+    )
     assert row is not None
     assert row[1].startswith("1,515 (")
     assert path.name in report._saved.value

@@ -198,7 +198,7 @@ def test_earlier_runs_are_compared_without_a_comparison(tmp_path: Path) -> None:
     shown._earlier._choose(runs)
     until(lambda: len(rows_of(shown._results._table.value)) == 2)
     until(lambda: "2 earlier runs compared" in shown._progress.value)
-    until(lambda: "Use Mirrored" in shown._results._advice.value)
+    until(lambda: "Undecided: Mirrored" in shown._results._advice.value)
     assert shown._start.disabled is False
     until(lambda: shown._results.box.layout.display is None)
     runs[0].delete()
@@ -292,7 +292,7 @@ def test_a_noise_scale_that_was_measured_meanwhile_gives_goodput_when_the_tab_is
     measure_noise(comparison.run(comparison.trials[0]), KNOWN)
     shown.look_again()
     until(lambda: "Goodput (95 %)" in shown._results._table.value)
-    assert rows_of(shown._results._table.value)[1][2].startswith("1,43")
+    assert rows_of(shown._results._table.value)[1][3].startswith("1,43")
 
 
 def test_a_stopped_comparison_can_be_resumed(tmp_path: Path) -> None:
