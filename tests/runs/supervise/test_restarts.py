@@ -47,7 +47,7 @@ def test_a_killed_chief_or_parameter_server_restarts_all_tasks_from_the_checkpoi
     assert not run.restarts_alone(task)
     run.kill(task)
     until(lambda: starts_of(run, "chief-0") == [0, 30])
-    assert f"{task}: Killed on request. All tasks start again" in run.progress.note
+    assert f"{task}: Killed on request. All tasks start" in run.progress.note
     until(lambda: all(pid_of_task(run, each) != before[each] for each in LED))
     (run.dir / "gate").touch()
     assert run.wait(LIMIT_SECONDS) == "finished"

@@ -12,7 +12,7 @@ from workbench.runs.folder.state import take_lock
 from workbench.runs.supervise.stage import Stage
 from workbench.widgets.form.running_line import RunningLine, progress_line
 
-PROGRESS = Progress(1200, 4800, 2, 5, 40.0, 90.0, "training")
+PROGRESS = Progress(1200, 4800, 2, 5, 40.0, 2560.0, 90.0, "training")
 
 
 def test_shows_phase_epoch_steps_and_time_left() -> None:
@@ -22,13 +22,13 @@ def test_shows_phase_epoch_steps_and_time_left() -> None:
 
 
 def test_a_run_that_starts_shows_its_stage_instead_of_its_phase() -> None:
-    line = progress_line(Progress(0, 4800, 1, 5, None, None, "tracing", Stage("data")))
+    line = progress_line(Progress(0, 4800, 1, 5, None, None, None, "tracing", Stage("data")))
     assert "Loading the data, epoch 1 of 5, step 0 of 4,800" in line
     assert "tracing" not in line
 
 
 def test_an_unknown_time_is_left_out() -> None:
-    assert "left" not in progress_line(Progress(0, 4800, 1, 5, None, None, "tracing"))
+    assert "left" not in progress_line(Progress(0, 4800, 1, 5, None, None, None, "tracing"))
 
 
 def test_stop_is_shown_while_the_run_is_alive(tmp_path: Path) -> None:
