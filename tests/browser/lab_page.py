@@ -136,15 +136,22 @@ class LabPage:
             }"""
         )
 
-    def search_palette(self, text: str) -> Locator:
-        """Return the palette's results; open it again if the page took the focus from it."""
+    def find_in_palette(self, label: str, *, run: bool = False) -> Locator:
+        """Return a command of the palette, and run it on request.
+
+        The palette closes if another part of the page takes the focus; then it is opened again.
+        """
+        found = self.page.locator(".lm-CommandPalette-item:visible", has_text=label).first
         for _ in range(round(LIMIT_MS / PALETTE_MS)):
             self.command("apputils:activate-command-palette")
             with contextlib.suppress(TooLate):
                 field = self.page.locator(".lm-CommandPalette-input:visible")
-                field.fill(text, timeout=PALETTE_MS)
-                break
-        return self.page.locator(".lm-CommandPalette-item")
+                field.fill(label, timeout=PALETTE_MS)
+                found.wait_for(timeout=PALETTE_MS)
+                if run:
+                    found.click(timeout=PALETTE_MS)
+                return found
+        raise AssertionError(f"The palette has no command {label!r} that can be clicked.")
 
     def notebook(self) -> Locator:
         """The notebook in front."""

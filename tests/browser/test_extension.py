@@ -64,7 +64,7 @@ def test_palette_opens_a_workbench_in_a_new_notebook_and_runs_it(lab: LabPage) -
     lab.open()
     tabs = lab.page.locator("#jp-main-dock-panel .lm-TabBar-tab")
     expect(tabs).to_have_text(["Launcher"])
-    lab.search_palette(IN_NOTEBOOK).filter(has_text=IN_NOTEBOOK).first.click()
+    lab.find_in_palette(IN_NOTEBOOK, run=True)
     lab.wait_for_kernel()
     expect(tabs).to_have_text(["Launcher", re.compile("Untitled")])
     expect(lab.cell(0).locator(".cm-content")).to_contain_text("Workbench()")
@@ -72,7 +72,7 @@ def test_palette_opens_a_workbench_in_a_new_notebook_and_runs_it(lab: LabPage) -
     lab.page.wait_for_function(
         "() => window.jupyterapp.shell.currentWidget.context.model.dirty === false"
     )
-    tabs.last.locator(".lm-TabBar-tabCloseIcon").click()
+    tabs.filter(has_text="Untitled").locator(".lm-TabBar-tabCloseIcon").click()
     expect(tabs).to_have_text(["Launcher"])
     expect(lab.page.locator(".jp-Dialog")).to_have_count(0)
 

@@ -54,7 +54,7 @@ def test_a_click_opens_the_form_and_a_second_click_shows_it_again(panel: PanelPa
 
 def test_palette_menu_and_keyboard_reach_it(panel: PanelPage) -> None:
     panel.lab.open()
-    expect(panel.lab.search_palette(LABEL).filter(has_text=LABEL).first).to_be_visible()
+    expect(panel.lab.find_in_palette(LABEL)).to_be_visible()
     panel.page.keyboard.press("Escape")
     panel.page.locator("#jp-MainMenu").get_by_text("View", exact=True).click()
     expect(panel.page.locator(".lm-Menu-item", has_text=LABEL)).to_be_visible()
