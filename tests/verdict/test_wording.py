@@ -26,10 +26,13 @@ def test_the_parts_within_compute_come_below_it() -> None:
 
 
 def test_a_part_that_does_not_differ_from_zero_has_an_upper_limit() -> None:
-    found = with_shares({"input": (0.02, 0.0, 0.156), "compute": (0.98, 0.8, 1.0)})
+    found = with_shares(
+        {"input": (0.02, 0.0, 0.156), "compute": (0.98, 0.8, 1.0), "host": (0.0, 0.0, 0.0)}
+    )
     rows = {row.name: row for row in wording.part_rows(found)}
     assert not rows["input"].known
     assert rows["input"].meaning == "waiting for batches; from 0 to 15.6% of the step"
+    assert rows["host"].meaning == "Python and the start of each call; none found"
 
 
 def test_the_parts_are_said_to_add_up_to_the_step_and_to_overlap() -> None:

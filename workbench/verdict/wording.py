@@ -59,9 +59,10 @@ def part_rows(found: Breakdown) -> Iterator[PartRow]:
 def _part_row(
     found: Breakdown, part: Part, meaning: str, *, within_compute: bool = False
 ) -> PartRow:
-    known = found.differs(part.name)
+    known, most = found.differs(part.name), found.shares(part.name).high
     if not known:
-        meaning = f"{meaning}; from 0 to {found.shares(part.name).high:.1%} of the step"
+        limit = f"from 0 to {most:.1%} of the step" if most >= LEAST_SHOWN else "none found"
+        meaning = f"{meaning}; {limit}"
     return PartRow(
         name=part.name,
         within_compute=within_compute,
