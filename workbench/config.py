@@ -7,14 +7,19 @@ import functools
 import json
 import numbers
 import os
+import re
+import traceback
 import types
 import typing
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 CONFIG_VERSION = 1
+_OF_PACKAGES = re.compile(rf"site-packages|dist-packages|^{re.escape(str(Path(__file__).parent))}")
+"""The files of this package and of installed ones, in a traceback."""
 NOT_TRAINED = ("name", "interpreter", "start", "start_now", "archive")
 """Fields that do not change the training: the run's name, its start and its storage."""
 
@@ -38,6 +43,12 @@ class ConfigError(ValueError):
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(map(str, self.problems)))
+
+    def _render_traceback_(self) -> list[str]:
+        """Return the lines that IPython shows: the caller's own frames, then the problems."""
+        frames = traceback.extract_tb(self.__traceback__)
+        own = [frame for frame in frames if not _OF_PACKAGES.search(frame.filename)]
+        return [*map(str.rstrip, traceback.format_list(own)), f"{type(self).__name__}: {self}"]
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """The address of a notebook's function, for a config in code."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,17 @@ def test_a_value_that_cannot_be_captured_is_named(tmp_path: Path) -> None:
         notebook.run(CELL, "SIZE = object()")
         with pytest.raises(ConfigError, match="load_data with SIZE, an object of the notebook"):
             address_of(notebook["load_data"], "data", tmp_path)
+
+
+def test_a_notebook_shows_the_reason_below_the_frames_of_its_own_cells(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with opened() as notebook:
+        notebook.run(CELL, "SIZE = object()", "from workbench.capture.address import address_of")
+        with pytest.raises(ConfigError):
+            notebook.run(
+                f"def ask():\n    address_of(load_data, 'data', {str(tmp_path)!r})", "ask()"
+            )
+    shown = capsys.readouterr().out
+    assert re.findall(r"File .*, in (\S+)", shown) == ["<module>", "ask"]
+    assert "ConfigError: data must be a function that stands alone" in shown

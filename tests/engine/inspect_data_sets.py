@@ -19,7 +19,7 @@ ENDLESS = "endless_unknown"
 def inspect(function: str, source: str) -> dict[str, Any]:
     """Return the inspection of a function."""
     inspect_data.COUNT_SECONDS = 0.0 if function == ENDLESS else 600.0
-    request = {"function": function, "module": None, "source": source}
+    request = {"function": function, "module": None, "source": source, "file": "data.py"}
     output = io.StringIO()
     sys.stdin = io.StringIO(json.dumps(request))
     with contextlib.redirect_stdout(output), contextlib.suppress(SystemExit):

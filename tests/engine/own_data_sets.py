@@ -153,7 +153,32 @@ def uneven():
 
 
 def one_part():
+    return arrays()
+
+
+def one_array():
     return arrays()[0]
+
+
+def four_parts():
+    return (*arrays(), *arrays())
+
+
+def unreturned():
+    arrays()
+
+
+def named():
+    names = np.array(["setosa", "virginica", "versicolor", "unknown"] * 24)
+    return (arrays()[0], names), (arrays()[0], names)
+
+
+def named_in_part():
+    names = ["setosa", "virginica"] * 4
+    examples = tf.data.Dataset.from_tensor_slices(
+        (np.zeros((8, 2)), {"count": np.arange(8), "kind": names})
+    )
+    return examples, examples
 
 
 def no_test():

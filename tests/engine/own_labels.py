@@ -15,6 +15,10 @@ def of_three_classes():
     return as_dataset(np.array([0, 1, 2] * 32))
 
 
+def of_two():
+    return as_dataset(np.array([0, 1] * 48))
+
+
 def of_late_class():
     """Return data whose label without an output stands behind the first examples."""
     return as_dataset(np.array([0] * 300 + [2] * 20))
@@ -48,6 +52,12 @@ def masked_classifier():
 def binary():
     model = tf.keras.Sequential([tf.keras.Input([10]), tf.keras.layers.Dense(1, "sigmoid")])
     model.compile("sgd", loss="binary_crossentropy")
+    return model
+
+
+def one_output():
+    model = tf.keras.Sequential([tf.keras.Input([10]), tf.keras.layers.Dense(1)])
+    model.compile("sgd", loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
     return model
 
 

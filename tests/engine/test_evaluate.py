@@ -14,11 +14,33 @@ from tests.machines import LAPTOP
 from workbench.config import RunConfig
 from workbench.plan import PlanError, make_plan
 from workbench.runs.programs.inspection import ModelSummary, inspect_model
+from workbench.runs.programs.own_data import look
 
 pytestmark = pytest.mark.slow
 
 OWN = Path(__file__).parent / "own_models.py"
 IMAGES = Path(__file__).parent / "own_images.py"
+LABELS = Path(__file__).parent / "own_labels.py"
+ONCE = """\
+import pathlib
+
+import numpy as np
+
+
+def once():
+    first = pathlib.Path("{first}")
+    first.unlink()
+    images, labels = np.zeros((64, 16, 16, 3)), np.zeros(64, int)
+    return (images, labels), (images, labels)
+"""
+WORDS = """\
+import numpy as np
+
+
+def load_data():
+    words, labels = np.full((64, 10), "word"), np.zeros((64, 1))
+    return (words, labels), (words, labels)
+"""
 Runs = Callable[[str], Trained]
 Tested = Callable[[str], dict[str, Any]]
 HIDDEN = "import importlib\n\nthird = importlib.import_module('keras')\n"
@@ -182,8 +204,46 @@ def test_a_model_that_cannot_be_built_is_a_problem_of_the_model_field() -> None:
         inspect(model=f"{OWN}:raising")
     (problem,) = raised.value.problems
     assert problem.field == "model"
-    assert "ValueError: no such width: -1" in problem.got
-    assert problem.fix == "Call raising by itself in that interpreter and fix its error."
+    assert problem.got.startswith(f"ValueError: no such width: -1 ({OWN}, line ")
+    assert problem.got.endswith(', in raising: raise ValueError("no such width: -1"))')
+    assert problem.fix == "Fix this error in your code."
+
+
+def test_an_error_of_the_data_is_no_problem_of_the_model(tmp_path: Path) -> None:
+    first = tmp_path / "first"
+    data = tmp_path / "twice.py"
+    data.write_text(ONCE.format(first=first))
+    first.touch()
+    config = RunConfig(data=f"{data}:once", model=f"{IMAGES}:build_model", global_batch_size=32)
+    plan = make_plan(config, LAPTOP, look(config))
+    with pytest.raises(PlanError) as raised:
+        inspect_model(plan)
+    (problem,) = raised.value.problems
+    assert problem.field == "data"
+    assert f"({data}, line 8, in once: first.unlink())" in problem.got
+
+
+def test_labels_without_an_output_are_a_problem_of_the_model_with_its_loss() -> None:
+    config = RunConfig(data=f"{LABELS}:of_two", model=f"{LABELS}:one_output", global_batch_size=32)
+    with pytest.raises(PlanError) as raised:
+        inspect_model(make_plan(config, LAPTOP, look(config)))
+    (problem,) = raised.value.problems
+    assert (problem.field, problem.rule) == ("model", "a model with an output for each class")
+    assert problem.got == "1 output, and labels from 0 to 1 in the first 256"
+    assert "BinaryCrossentropy" in problem.fix
+
+
+def test_text_that_the_model_cannot_take_has_the_layers_that_turn_it_into_numbers(
+    tmp_path: Path,
+) -> None:
+    data = tmp_path / "words.py"
+    data.write_text(WORDS)
+    config = RunConfig(data=f"{data}:load_data", model=f"{OWN}:plain", global_batch_size=32)
+    with pytest.raises(PlanError) as raised:
+        inspect_model(make_plan(config, LAPTOP, look(config)))
+    (problem,) = raised.value.problems
+    assert "given features of (1, 10) string" in problem.got
+    assert "keras.layers.StringLookup" in problem.fix
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,12 @@ import pytest
 
 from tests.forked import run_program
 from workbench.config import RunConfig
-from workbench.plan import PlanError
+from workbench.plan import PlanError, Problem
 from workbench.runs.programs.own_data import look
 
 HERE = Path(__file__).parent
 FILE = HERE / "own_data_sets.py"
+RETURN = "Write: return (x_train, y_train), (x_test, y_test)"
 FACTS = {
     "pairs": ("arrays", 96, 32, "features (10,) float32, labels () int64", 48),
     "tables": ("arrays", 96, 32, "features (10,) float32, labels () int64", 48),
@@ -37,19 +38,46 @@ WRONG = {
     "distributed": ("not distributed yet", "Dataset", "Return the tf.data.Dataset itself"),
     "unlabelled": ("pairs (features, labels)", "(10,) float64", "Have it give (features, labels)"),
     "uneven": ("one number of examples", "95 and 96", "Give as many labels as features."),
-    "one_part": ("that returns (train, test)", "ndarray", "Return two data sets, or two pairs"),
-    "no_test": ("that returns (train, test)", "tuple of 3", "Return two data sets, or two pairs"),
+    "one_part": ("the data to test on", "2 values: ndarray (96, 10), ndarray (96,)", RETURN),
+    "one_array": ("the data to test on", "ndarray (96, 10)", RETURN),
+    "four_parts": ("the data to test on", "4 values: ndarray (96, 10), ndarray (96,), nd", RETURN),
+    "no_test": (
+        "the data to test on",
+        "3 values: ndarray (96, 10), ndarray (96,), nothing",
+        RETURN,
+    ),
+    "unreturned": ("the data to test on", "nothing", RETURN),
+    "named": (
+        "labels are numbers",
+        "text (() string), such as 'setosa', 'virginica', 'versicolor'",
+        "mapping such as {'setosa': 0, 'virginica': 1, 'versicolor': 2}",
+    ),
+    "named_in_part": (
+        "labels are numbers",
+        "text ({count: () int64, kind: () string}), such as 'setosa', 'virginica'",
+        "keras.layers.StringLookup",
+    ),
     "ragged": ("numbers or text", "rows of different lengths", "a type of its own"),
-    "listed": ("(features, labels)", "list", "Return a tuple of two"),
+    "listed": ("the data to test on", "2 values: list, list", RETURN),
     "otherwise_shaped": ("like those to train on", "beside features (5,)", "in the same way"),
-    "raising": ("in the run's interpreter", "FileNotFoundError: no such folder", "Fix what it"),
-    "asking": ("of no arguments", "TypeError: asking() missing 1", "Fix what it says."),
-    "downloading": ("of no arguments", "ConnectionRefusedError", "read them from the disk"),
+    "raising": ("in the run's interpreter", "FileNotFoundError: no such folder", "in your code"),
+    "asking": ("that can be called", "TypeError: asking() missing 1", "Fix this error"),
+    "downloading": ("that can be called", "ConnectionRefusedError", "read them from the disk"),
     "importing": ("packages the run's interpreter has", "no_such_package", "-m pip install"),
     "sized_apart": ("read to its end", "InvalidArgumentError", "Pad, crop or resize"),
     "without_files": ("read to its end", "NotFoundError", "Fix the path"),
     "dated": ("numbers or text", "an array of datetime64[D]", "Turn them into numbers"),
 }
+
+
+BROKEN = """\
+def load():
+    return labels_of({"size": 1})
+
+
+def labels_of(table):
+    return table["kind"]
+"""
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +119,46 @@ def test_every_data_set_of_the_file_is_inspected() -> None:
     models = {"classifier", "regressor", "two_headed", "too_few_outputs"}
     models |= {f"{step}_step" for step in ("softmax", "mean", "silent")}
     assert defined == {*FACTS, *WRONG, "filtered", "arrays", "one_broken", *models}
+
+
+@pytest.mark.parametrize("address", ["broken.py:load", "broken:load"])
+def test_an_error_of_the_function_names_its_file_and_line(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken.py").write_text(BROKEN)
+    monkeypatch.chdir(tmp_path)
+    got = refused(address).got
+    assert got.startswith("KeyError: 'kind' (")
+    assert got.endswith('broken.py, line 6, in labels_of: return table["kind"])')
+
+
+@pytest.mark.parametrize("address", ["early.py:load", "early:load"])
+def test_an_error_of_the_file_names_its_line(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "early.py").write_text("\nsize = {}['size']\n\n\ndef load():\n    return 1\n")
+    monkeypatch.chdir(tmp_path)
+    problem = refused(address)
+    assert problem.rule == "code that can be imported in the run's interpreter"
+    assert problem.got.endswith("early.py, line 2: size = {}['size'])")
+
+
+def test_a_missing_module_of_the_user_is_no_package_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert refused("my_data:load").fix == (
+        f"It is neither in {tmp_path} nor installed. Name its file: path/to/my_data.py:load."
+    )
+    (tmp_path / "my_data.py").write_text("")
+    assert refused("my_data:load").rule == "a function of my_data"
+
+
+def refused(address: str) -> Problem:
+    with pytest.raises(PlanError) as raised:
+        look(RunConfig(data=address))
+    (problem,) = raised.value.problems
+    return problem
 
 
 def test_a_package_that_the_interpreter_lacks_is_named(tmp_path: Path) -> None:

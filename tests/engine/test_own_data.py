@@ -13,12 +13,14 @@ pytestmark = pytest.mark.slow
 FILE = Path(__file__).parent / "own_data_sets.py"
 LABELS = Path(__file__).parent / "own_labels.py"
 OUTSIDE = {
-    ("of_three_classes", "of_two_classes"): "Needs labels from 0 to 1, as the model has 2 "
-    "outputs; received 0 to 2 in the first 256. Number the classes from 0",
-    ("of_three_classes", "binary"): "Needs labels from 0 to 1, as the loss is binary; received 0 "
-    "to 2 in the first 256. Make the labels 0 and 1",
-    ("of_two_answers", "two_answers"): "Needs labels from 0 to 1, as the loss of its output good "
-    "is binary; received 1.0 to 2.0",
+    ("of_three_classes", "of_two_classes"): "Needs a model with an output for each class; got 2 "
+    "outputs, and labels from 0 to 2 in the first 256. Number the classes from 0",
+    ("of_two", "one_output"): "Needs a model with an output for each class; got 1 output, and "
+    "labels from 0 to 1 in the first 256. For two classes and one output choose BinaryCrossentropy",
+    ("of_three_classes", "binary"): "Needs a model with a loss that fits the labels; got a binary "
+    "loss, and labels from 0 to 2 in the first 256. Make the labels 0 and 1",
+    ("of_two_answers", "two_answers"): "Needs a model with a loss that fits the labels; got a "
+    "binary loss of its output good, and labels from 1.0 to 2.0",
     ("of_late_class", "of_two_classes"): "Received a label value of 2 which is outside the valid",
 }
 LOOPS = ("custom", "fit")
@@ -137,7 +139,7 @@ def test_a_step_of_the_user_trains_and_its_returned_values_are_recorded(
 
 def test_labels_that_name_no_output_are_refused(runs: dict[str, Trained]) -> None:
     assert runs["outside"].status == 1
-    assert "Needs labels from 0 to 1, as the model has 2 outputs; received 0 to 2." in (
+    assert "an output for each class; got 2 outputs, and labels from 0 to 2. Number" in (
         runs["outside"].log
     )
 

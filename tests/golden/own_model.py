@@ -156,9 +156,15 @@ def needs_fitting(name: str, features: Any) -> Iterator[None]:
         )
         message = re.sub(r"\x1b\[\d*m", "", str(error)).partition("Arguments received by")[0]
         reason = " ".join(message.split())[:500].rstrip(".") or type(error).__name__
+        fix = "Make the model fit the data."
+        if "string" in reason and tf.string in [part.dtype for part in tf.nest.flatten(features)]:
+            fix = (
+                "Turn text into numbers: by keras.layers.StringLookup or TextVectorization in the "
+                "model, or by a mapping in the function of the data."
+            )
         raise SystemExit(
             f"Needs a model that takes the data; {name}'s, given features of {shapes}: "
-            f"{reason}. Make the model fit the data."
+            f"{reason}. {fix}"
         ) from error
 
 
@@ -379,7 +385,7 @@ def names_of_outputs(model: tf.keras.Model, outputs: Any) -> list[str]:
 
 
 def label_limits(model: tf.keras.Model, outputs: Any) -> dict[str, tuple]:
-    """Return for each output whose labels have a limit: highest label, ignored label, why, fix."""
+    """Return for each output whose labels have a limit: highest label, ignored label, its needs."""
     names, several = names_of_outputs(model, outputs), isinstance(outputs, (dict, list, tuple))
     losses, values = by_output(model.loss, names), by_output(outputs, names)
     limits = {}
@@ -388,13 +394,20 @@ def label_limits(model: tf.keras.Model, outputs: Any) -> dict[str, tuple]:
         kind, ignored = kind.replace("_", "").lower(), None
         if kind == "sparsecategoricalcrossentropy" and tf.is_tensor(value):
             ignored = getattr(loss, "_fn_kwargs", {}).get("ignore_class")
-            outs, has = value.shape[-1], f"its output {name} has" if several else "the model has"
-            fix = "Number the classes from 0, or give the model as many outputs."
-            limits[name] = outs - 1, ignored, f"{has} {outs} outputs", fix
+            outs = value.shape[-1]
+            has = f"{outs} output{'s' * (outs > 1)}" + f" in its output {name}" * several
+            fix = "Number the classes from 0, or give the model as many outputs as classes."
+            if outs == 1:
+                fix = (
+                    "For two classes and one output choose BinaryCrossentropy, with "
+                    "from_logits=True if the output has no sigmoid; or give the model an output "
+                    "for each class."
+                )
+            limits[name] = outs - 1, ignored, ("an output for each class", has, fix)
         elif kind in ("binarycrossentropy", "bce", "binaryfocalcrossentropy"):
             of = f" of its output {name}" if several else ""
             fix = "Make the labels 0 and 1, or choose a loss that fits them."
-            limits[name] = 1, ignored, f"the loss{of} is binary", fix
+            limits[name] = 1, ignored, ("a loss that fits the labels", f"a binary loss{of}", fix)
     return limits
 
 
@@ -420,12 +433,12 @@ def check_labels(model: tf.keras.Model, outputs: Any, examples: int = 256) -> No
                 if name in limits and array.dtype.kind in "biuf":
                     kept = array[array != limits[name][1]]
                     found[name] += [kept.min(), kept.max()] if kept.size else []
-        for name, (highest, _, why, fix) in limits.items():
+        for name, (highest, _, (needed, has, fix)) in limits.items():
             if found[name] and (min(found[name]) < 0 or max(found[name]) > highest):
                 where = f" in the first {examples}" * isinstance(part, tf.data.Dataset)
                 raise SystemExit(
-                    f"Needs labels from 0 to {highest}, as {why}; received {min(found[name])} to "
-                    f"{max(found[name])}{where}. {fix}"
+                    f"Needs a model with {needed}; got {has}, and labels from {min(found[name])} "
+                    f"to {max(found[name])}{where}. {fix}"
                 )
 
 

@@ -25,6 +25,18 @@ def test_a_file_without_a_function_offers_the_functions_that_it_has(tmp_path: Pa
     assert problem_of(str(file)).fix == "Define a function in my_model.py."
 
 
+@pytest.mark.parametrize("field", ["data", "model"])
+@pytest.mark.parametrize("function", ["", ":build"])
+def test_a_notebook_is_no_module(field: str, function: str) -> None:
+    with pytest.raises(PlanError) as caught:
+        make_plan(RunConfig(**{"model": "my:build", field: f"work/mine.ipynb{function}"}), LAPTOP)
+    problem = next(each for each in caught.value.problems if each.field == field)
+    assert "a notebook cannot be imported" in problem.got
+    name = "build" if function else {"data": "load_data", "model": "build_model"}[field]
+    assert f"name it work/mine.py:{name}" in problem.fix
+    assert f"Workbench({field}={name})" in problem.fix
+
+
 @pytest.mark.parametrize("address", ["mine.py", "mine.py:build", "models/mine.py:build"])
 def test_a_missing_file_is_reported_with_the_folder_that_was_searched(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

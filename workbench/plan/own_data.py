@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .. import catalog
-from .own_function import read_own_function
+from .own_function import NOTEBOOK, read_own_function
 from .problems import Findings
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class DataFacts:
 
 def is_own(name: str) -> bool:
     """Return whether a field names the user's function, or only its file, which is a problem."""
-    return ":" in name or name.endswith(".py")
+    return ":" in name or name.endswith((".py", NOTEBOOK))
 
 
 def find_data(

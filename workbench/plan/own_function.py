@@ -17,6 +17,7 @@ from ..syntax import parse
 from .names import DEFINED, bound_names, script_names
 from .problems import Findings
 
+NOTEBOOK = ".ipynb"
 DOORS = {"model": "make_model", "data": "make_data", "step": "train_step"}
 """The function that scripts call for each field. The user's own function may have this name."""
 _EXAMPLES = {
@@ -40,6 +41,9 @@ class OwnFunction:
 def read_own_function(findings: Findings, field: str, address: str) -> OwnFunction | None:
     """Find a function by `module:function` or `file.py:function`, or note why it is unusable."""
     where, _, function = address.rpartition(":")
+    if NOTEBOOK in address:
+        _refuse_notebook(findings, field, address)
+        return None
     if address.endswith(".py"):
         _name_its_functions(findings, field, address)
         return None
@@ -56,6 +60,18 @@ def read_own_function(findings: Findings, field: str, address: str) -> OwnFuncti
         findings.add(field, rule, address, fix)
         return None
     return OwnFunction(function, module=where, source=None)
+
+
+def _refuse_notebook(findings: Findings, field: str, address: str) -> None:
+    """Note that a notebook was named, from which no function can be imported."""
+    path, _, function = address.partition(NOTEBOOK)
+    name = function.removeprefix(":") or _EXAMPLES[field].partition(":")[2]
+    fix = (
+        f"Save the function in a file and name it {path}.py:{name}; or, in the notebook, pass the "
+        f"function itself: Workbench({field}={name})."
+    )
+    got = f"{address}, and a notebook cannot be imported"
+    findings.add(field, "a function of a module or of a .py file", got, fix)
 
 
 def module_file(module: str, asked_from: Path | None = None) -> Path | None:

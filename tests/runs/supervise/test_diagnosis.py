@@ -10,7 +10,9 @@ from workbench.runs.supervise.diagnosis import (
     MEMORY_FIX,
     OTHER_FIX,
     OWN_FIX,
+    THEN_START,
     explain,
+    refusal_in,
     with_own_fix,
 )
 
@@ -120,6 +122,27 @@ def test_an_error_in_the_users_own_code_is_not_fixed_by_a_resume(name: str) -> N
         assert with_own_fix(plan, ended) == ended
     for other in ({**ended, "signal": "SIGTERM"}, {**ended, "fix": MEMORY_FIX}, {"state": "x"}):
         assert with_own_fix(lifted, other) == other
+
+
+def test_a_scripts_own_message_has_its_own_fix() -> None:
+    line = "Needs train.gz; the download fails: URL fetch failure. Connect the machine."
+    reason = explain(1, [], f"{line}\n", "py")
+    assert reason["cause"] == (
+        "Needs train.gz; the download fails: URL fetch failure. (exit status 1)"
+    )
+    assert reason["fix"] == "Connect the machine. Then resume the run."
+    lifted = {"own_data": {"function": "load", "source": "def load(): ..."}}
+    started = with_own_fix(lifted, {"state": "failed", **reason})["fix"]
+    assert started == f"Connect the machine. {THEN_START}"
+    kept = explain(1, [], "Needs a port; it is taken. Free it, and resume the run.", "py")["fix"]
+    assert kept == "Free it, and resume the run."
+
+
+@pytest.mark.parametrize("verb", ["", "got ", "received ", "found "])
+def test_the_parts_of_a_scripts_own_message(verb: str) -> None:
+    parts = refusal_in(f"Needs a model; {verb}a list. It has 1.5 items. Return the model.")
+    assert parts == ("a model", "a list. It has 1.5 items", "Return the model.")
+    assert refusal_in("ValueError: Needs a model") is None
 
 
 def test_tensorflows_report_of_a_lack_of_memory_is_evidence_if_no_exception_tells_more() -> None:

@@ -24,7 +24,7 @@ def names_of_outputs(model: tf.keras.Model, outputs: Any) -> list[str]:
 
 
 def label_limits(model: tf.keras.Model, outputs: Any) -> dict[str, tuple]:
-    """Return for each output whose labels have a limit: highest label, ignored label, why, fix."""
+    """Return for each output whose labels have a limit: highest label, ignored label, its needs."""
     names, several = names_of_outputs(model, outputs), isinstance(outputs, (dict, list, tuple))
     losses, values = by_output(model.loss, names), by_output(outputs, names)
     limits = {}
@@ -33,13 +33,20 @@ def label_limits(model: tf.keras.Model, outputs: Any) -> dict[str, tuple]:
         kind, ignored = kind.replace("_", "").lower(), None
         if kind == "sparsecategoricalcrossentropy" and tf.is_tensor(value):
             ignored = getattr(loss, "_fn_kwargs", {}).get("ignore_class")
-            outs, has = value.shape[-1], f"its output {name} has" if several else "the model has"
-            fix = "Number the classes from 0, or give the model as many outputs."
-            limits[name] = outs - 1, ignored, f"{has} {outs} outputs", fix
+            outs = value.shape[-1]
+            has = f"{outs} output{'s' * (outs > 1)}" + f" in its output {name}" * several
+            fix = "Number the classes from 0, or give the model as many outputs as classes."
+            if outs == 1:
+                fix = (
+                    "For two classes and one output choose BinaryCrossentropy, with "
+                    "from_logits=True if the output has no sigmoid; or give the model an output "
+                    "for each class."
+                )
+            limits[name] = outs - 1, ignored, ("an output for each class", has, fix)
         elif kind in ("binarycrossentropy", "bce", "binaryfocalcrossentropy"):
             of = f" of its output {name}" if several else ""
             fix = "Make the labels 0 and 1, or choose a loss that fits them."
-            limits[name] = 1, ignored, f"the loss{of} is binary", fix
+            limits[name] = 1, ignored, ("a loss that fits the labels", f"a binary loss{of}", fix)
     return limits
 
 
@@ -65,10 +72,10 @@ def check_labels(model: tf.keras.Model, outputs: Any, examples: int = 256) -> No
                 if name in limits and array.dtype.kind in "biuf":
                     kept = array[array != limits[name][1]]
                     found[name] += [kept.min(), kept.max()] if kept.size else []
-        for name, (highest, _, why, fix) in limits.items():
+        for name, (highest, _, (needed, has, fix)) in limits.items():
             if found[name] and (min(found[name]) < 0 or max(found[name]) > highest):
                 where = f" in the first {examples}" * isinstance(part, tf.data.Dataset)
                 raise SystemExit(
-                    f"Needs labels from 0 to {highest}, as {why}; received {min(found[name])} to "
-                    f"{max(found[name])}{where}. {fix}"
+                    f"Needs a model with {needed}; got {has}, and labels from {min(found[name])} "
+                    f"to {max(found[name])}{where}. {fix}"
                 )

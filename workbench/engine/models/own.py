@@ -80,9 +80,15 @@ def needs_fitting(name: str, features: Any) -> Iterator[None]:
         )
         message = re.sub(r"\x1b\[\d*m", "", str(error)).partition("Arguments received by")[0]
         reason = " ".join(message.split())[:500].rstrip(".") or type(error).__name__
+        fix = "Make the model fit the data."
+        if "string" in reason and tf.string in [part.dtype for part in tf.nest.flatten(features)]:
+            fix = (
+                "Turn text into numbers: by keras.layers.StringLookup or TextVectorization in the "
+                "model, or by a mapping in the function of the data."
+            )
         raise SystemExit(
             f"Needs a model that takes the data; {name}'s, given features of {shapes}: "
-            f"{reason}. Make the model fit the data."
+            f"{reason}. {fix}"
         ) from error
 
 

@@ -1,18 +1,20 @@
 """Inspects the data that the user's own function returns: `inspect_data < REQUEST`.
 
 Runs in the run's interpreter, from which the GPUs are hidden. REQUEST is JSON: function, and source
-or module. Prints one line of JSON: the facts, or a problem. The problem's words complete the
-sentence "data must be ...; got ...".
+with its file, or module. Prints one line of JSON: the facts, or a problem, with the traceback of an
+error in the user's code. The problem's words complete the sentence "data must be ...; got ...".
 """
 
 import importlib
 import json
+import pathlib
 import shlex
 import socket
 import sys
 import time
+import traceback
 import urllib.error
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -21,8 +23,14 @@ import tensorflow as tf
 from .asker import reply
 
 COUNT_SECONDS = 120.0
+DATASETS = (tf.data.Dataset, tf.distribute.DistributedDataset)
 OF_NETWORK = (urllib.error.URLError, ConnectionError, TimeoutError, socket.gaierror)
 READERS = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset")
+TWO_PARTS = "a function of no arguments that returns the data to train on and the data to test on"
+RETURN = "return (x_train, y_train), (x_test, y_test)"
+FIRST = 256
+"""The number of examples whose labels are looked at for texts to show."""
+LONGEST_TEXT = 40
 
 
 def report(**result: object) -> NoReturn:
@@ -36,27 +44,41 @@ def refuse(rule: str, got: str, fix: str) -> NoReturn:
     report(problem={"rule": rule, "got": got, "fix": fix})
 
 
+def refuse_error(rule: str, error: Exception) -> NoReturn:
+    """Report an error that the user's code raised, with its traceback, and end."""
+    if isinstance(error, ModuleNotFoundError):
+        rule = "code whose packages the run's interpreter has"
+    message = " ".join(str(error).split())
+    problem = {"rule": rule, "got": f"{type(error).__name__}: {message}", "fix": fix_of(error)}
+    report(problem=problem, traceback="".join(traceback.format_exception(error)))
+
+
 def find_function(request: dict[str, Any]) -> Callable:
     """Run the function's source, or import its module, and return the function."""
-    names: dict[str, Any] = {"__name__": "train", "__file__": request["function"]}
+    name, module = request["function"], request["module"]
+    names: dict[str, Any] = {"__name__": "train", "__file__": name}
     try:
-        if request["module"] is not None:
-            return getattr(importlib.import_module(request["module"]), request["function"])
-        exec(compile(request["source"], request["function"], "exec"), names)
-    except ModuleNotFoundError as error:
-        refuse_package(error)
-    return names[request["function"]]
-
-
-def refuse_package(error: ModuleNotFoundError) -> NoReturn:
-    """Report a package that is missing, and end."""
-    python = shlex.quote(sys.executable)
-    fix = f"Run {python} -m pip install with its name, or choose another interpreter."
-    refuse("code whose packages the run's interpreter has", str(error), fix)
+        if module is None:
+            exec(compile(request["source"], request["file"], "exec"), names)
+        else:
+            names = vars(importlib.import_module(module))
+    except Exception as error:
+        missing = isinstance(error, ModuleNotFoundError) and error.name
+        if module is not None and missing and f"{module}.".startswith(f"{missing}."):
+            file = f"path/to/{module.rpartition('.')[2]}.py:{name}"
+            fix = f"It is neither in {pathlib.Path.cwd()} nor installed. Name its file: {file}."
+            refuse("a module that the run's interpreter can import", str(error), fix)
+        refuse_error("code that can be imported in the run's interpreter", error)
+    if name not in names:
+        refuse(f"a function of {module}", name, "Correct its name, or define it there.")
+    return names[name]
 
 
 def fix_of(error: BaseException) -> str:
     """Return the fix of an error that the user's code raised."""
+    if isinstance(error, ModuleNotFoundError):
+        python = shlex.quote(sys.executable)
+        return f"Run {python} -m pip install with its name, or choose another interpreter."
     if isinstance(error, tf.errors.NotFoundError):
         return "Fix the path; it is read from the folder in which the run is asked for."
     if "batch" in str(error) and "shape" in str(error):
@@ -69,23 +91,33 @@ def fix_of(error: BaseException) -> str:
                 "download the files in a cell and read them from the disk."
             )
         cause = cause.__cause__ or cause.__context__
-    return "Fix what it says."
+    return "Fix this error in your code."
 
 
 def called(function: Callable) -> tuple[Any, Any]:
     """Call the function and return its two parts: the training data and the test data."""
-    rule = "a function of no arguments that returns (train, test)"
     try:
         parts = function()
-    except ModuleNotFoundError as error:
-        refuse_package(error)
     except Exception as error:
-        got = f"{type(error).__name__}: {error}"
-        refuse(f"{rule} in the run's interpreter", got, fix_of(error))
-    if not isinstance(parts, (tuple, list)) or len(parts) != 2:
-        got = f"{type(parts).__name__}" + (f" of {len(parts)}" * isinstance(parts, (tuple, list)))
-        refuse(rule, got, "Return two data sets, or two pairs (features, labels).")
+        refuse_error("a function that can be called in the run's interpreter", error)
+    listed = isinstance(parts, (tuple, list))
+    if not listed or len(parts) != 2 or not any(map(is_part, parts)):
+        several = f"{len(parts)} values: {', '.join(map(in_brief, parts))}" if listed else ""
+        fix = f"Write: {RETURN}; or return two tf.data.Datasets."
+        refuse(TWO_PARTS, several or in_brief(parts), fix)
     return parts[0], parts[1]
+
+
+def is_part(value: Any) -> bool:
+    """Return whether a value can hold features and labels: a pair, or a data set."""
+    return isinstance(value, DATASETS) or (isinstance(value, tuple) and len(value) == 2)
+
+
+def in_brief(value: Any) -> str:
+    """Return the type of a value, with its shape if it has one."""
+    shape = getattr(value, "shape", None)
+    kind = "nothing" if value is None else type(value).__name__
+    return kind if shape is None else f"{kind} {tuple(shape)}"
 
 
 def as_arrays(part: Any) -> Any:
@@ -124,6 +156,7 @@ def facts_of_arrays(parts: tuple[Any, Any]) -> dict[str, Any]:
 
     specs = [tf.nest.map_structure(spec_of, part) for part in (train, test)]
     check_alike(*specs)
+    check_numbers(specs[0][1], (tf.nest.map_structure(lambda part: part[:FIRST], train[1]),))
     return {
         "kind": "arrays",
         "train_examples": sizes[0],
@@ -138,7 +171,7 @@ def size_of(part: Any, use: str) -> int:
     rule = f"(features, labels) of one number of examples, above 0, to {use} on"
     if not isinstance(part, tuple) or len(part) != 2:
         got = f"{len(part)} parts" if isinstance(part, tuple) else type(part).__name__
-        refuse(rule, got, "Return a tuple of two; several inputs or outputs in a dict or tuple.")
+        refuse(rule, got, f"Write: {RETURN}; several inputs or outputs in a dict or tuple.")
     arrays = tf.nest.flatten(as_arrays(part))
     for array in arrays:
         if array.dtype == object and not all(isinstance(each, (str, bytes)) for each in array.flat):
@@ -151,6 +184,24 @@ def size_of(part: Any, use: str) -> int:
     if len(sizes) != 1 or 0 in sizes:
         refuse(rule, " and ".join(map(str, sorted(sizes))), "Give as many labels as features.")
     return sizes.pop()
+
+
+def check_numbers(spec: Any, examples: Iterable[Any]) -> None:
+    """Report labels that are text, with three of them, and end. `examples` hold some labels."""
+    kinds = [each.dtype for each in tf.nest.flatten(spec)]
+    if tf.string not in kinds:
+        return
+    at = kinds.index(tf.string)
+    found = np.concatenate([np.ravel(tf.nest.flatten(each)[at]) for each in examples])
+    texts = [each.decode(errors="replace") if isinstance(each, bytes) else each for each in found]
+    shown = list(dict.fromkeys(str(each)[:LONGEST_TEXT] for each in texts))[:3]
+    numbers = ", ".join(f"{text!r}: {number}" for number, text in enumerate(shown))
+    refuse(
+        "a data set whose labels are numbers",
+        f"labels that are text ({in_words(spec)}), such as {', '.join(map(repr, shown))}",
+        "Turn them into numbers, to train on and to test on alike: with a mapping such as "
+        f"{{{numbers}}}, or with keras.layers.StringLookup(vocabulary=[...], num_oov_indices=0).",
+    )
 
 
 def bytes_of(spec: Any) -> int:
@@ -274,6 +325,8 @@ def facts_of_datasets(parts: tuple[Any, Any]) -> dict[str, Any]:
             refuse("a data set of single examples", got, fix)
     train, test = parts
     check_alike(train.element_spec, test.element_spec)
+    first = train.map(lambda _, labels: labels).take(FIRST).as_numpy_iterator()
+    check_numbers(train.element_spec[1], first)
     return {
         "kind": "dataset",
         "train_examples": count(train, "train"),
@@ -287,8 +340,7 @@ def facts_of_datasets(parts: tuple[Any, Any]) -> dict[str, Any]:
 def main() -> None:
     """Inspect the data and report the facts."""
     parts = called(find_function(json.load(sys.stdin)))
-    kinds = (tf.data.Dataset, tf.distribute.DistributedDataset)
-    datasets = any(isinstance(each, kinds) for each in parts)
+    datasets = any(isinstance(each, DATASETS) for each in parts)
     report(facts=facts_of_datasets(parts) if datasets else facts_of_arrays(parts))
 
 

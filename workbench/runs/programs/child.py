@@ -235,6 +235,8 @@ class Ended:
     answers: list[dict[str, Any]]
     message: str
     """The last line of its standard error that is not TensorFlow's; or how it ended."""
+    log: str = field(default="", compare=False)
+    """The end of its log."""
 
 
 def run_to_end(work: Work, seconds: float) -> Ended:
@@ -252,7 +254,7 @@ def run_to_end(work: Work, seconds: float) -> Ended:
     with contextlib.suppress(StoppedError), children(work, stopped=late) as (child,):
         while not late():
             if (status := child.poll()) is not None:
-                return Ended(status, child.answers, _message(status, child.log))
+                return Ended(status, child.answers, _message(status, child.log), child.log)
             time.sleep(POLL_SECONDS)
     raise TimeoutError(f"it did not end within {seconds:g} s")
 

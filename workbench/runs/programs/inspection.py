@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from workbench.codegen import render_script
 from workbench.plan import PlanError, Problem
 from workbench.plan.own_function import module_file
+from workbench.runs.folder.files import SCRIPT
 from workbench.runs.processes.environment import Launch
-from workbench.runs.supervise.diagnosis import OTHER_FIX, known_fix
+from workbench.runs.supervise.diagnosis import OTHER_FIX, known_fix, refusal_in
+from workbench.runs.supervise.own_place import own_place, own_texts
 
 from .child import ON_CPU, Work, run_to_end
 from .run import program
@@ -25,6 +27,11 @@ if TYPE_CHECKING:
 PROGRAM = "inspect_model"
 TIMEOUT_SECONDS = 300.0
 ENDED = "it ended the process that called it"
+MODEL_RULE = "a function that builds a compiled Keras model in the run's interpreter"
+DATA_RULE = "a function that can be called in the run's interpreter"
+FIX_OWN = "Fix this error in your code."
+_IN_DATA = re.compile(r"^  File .*, in check_data$", re.MULTILINE)
+"""A frame of the script's function that calls the user's function for data."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,8 @@ def inspect_model(plan: Plan, timeout_seconds: float = TIMEOUT_SECONDS) -> Model
     module_dir = here if own is not None and own.module is not None else None
     launch = Launch(plan.interpreter, here, module_dir, plan.keras == "legacy")
     start = plan.config.start
-    return _inspect(_Question(text, changed(own), launch, plan.model, start, timeout_seconds))
+    texts = tuple(own_texts(plan.to_json()).items())
+    return _inspect(_Question(text, changed(own), launch, texts, start, timeout_seconds))
 
 
 @dataclass(frozen=True)
@@ -70,7 +78,8 @@ class _Question:
     changed: str
     """When an imported model's file was last written, because its text is not in the script."""
     launch: Launch
-    model: str
+    texts: tuple[tuple[str, str], ...]
+    """The user's files in the text, each with its own text."""
     start: str = field(compare=False)
     timeout_seconds: float = field(compare=False)
 
@@ -78,7 +87,7 @@ class _Question:
 @lru_cache(maxsize=32)
 def _inspect(asked: _Question) -> ModelSummary:
     with tempfile.TemporaryDirectory(prefix="workbench-", ignore_cleanup_errors=True) as folder:
-        path = Path(folder) / "train_model.py"
+        path = Path(folder) / SCRIPT
         path.write_text(asked.text, encoding="utf-8")
         work = Work(asked.launch, program(PROGRAM, str(path)), ON_CPU, start=asked.start)
         try:
@@ -88,7 +97,7 @@ def _inspect(asked: _Question) -> ModelSummary:
     message = ended.message
     if ended.exit_status != 0 or not ended.answers:
         got = message if ended.exit_status else ENDED
-        raise _model_error(message) or _problem(asked, got)
+        raise _refused(message) or _problem(asked, got, ended.log)
     values = ended.answers[-1]
     return ModelSummary(**{**values, "layers": tuple(map(tuple, values["layers"]))})
 
@@ -99,18 +108,21 @@ def changed(own: OwnFunction | None) -> str:
     return "" if file is None else f"{file} {file.stat().st_mtime_ns}"
 
 
-def _model_error(line: str) -> PlanError | None:
-    """Return the script's own error about a model that it cannot train; None if it has none."""
-    # Errors about the model, not about the data.
-    of_model = r"a model|a tf\.keras\.Model|labels from|losses that|a loss (?:of|whose)"
-    found = re.fullmatch(rf"Needs ((?:{of_model}) [^;]+); (.+)\. (.+)", line)  # rule, got, fix
-    return PlanError((Problem("model", *found.groups()),)) if found else None
+def _refused(line: str) -> PlanError | None:
+    """Return the script's own error about model or data; None if it has none."""
+    refusal = refusal_in(line)
+    if refusal is None:
+        return None
+    of_model = re.match(r"a model|a tf\.keras\.Model|losses that|a loss ", refusal.rule)
+    return PlanError((Problem("model" if of_model else "data", *refusal),))
 
 
-def _problem(asked: _Question, got: str) -> PlanError:
-    rule = "a function that builds a compiled Keras model in the run's interpreter"
+def _problem(asked: _Question, got: str, log: str = "") -> PlanError:
+    """Return the problem of the function that failed: the model's, or the data's that it calls."""
+    of_data = _IN_DATA.search(log) is not None
+    field, rule = ("data", DATA_RULE) if of_data else ("model", MODEL_RULE)
+    place = own_place(log, dict(asked.texts))
     fix = known_fix(got, asked.launch.interpreter)
     if fix == OTHER_FIX:
-        function = asked.model.rpartition(":")[2]
-        fix = f"Call {function} by itself in that interpreter and fix its error."
-    return PlanError((Problem("model", rule, got, fix),))
+        fix = FIX_OWN if place else "Call it by itself in that interpreter and fix its error."
+    return PlanError((Problem(field, rule, f"{got} ({place})" if place else got, fix),))

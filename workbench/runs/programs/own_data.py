@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from workbench.config import RunConfig
@@ -13,6 +13,7 @@ from workbench.plan.own_data import DataFacts, is_own
 from workbench.plan.own_function import module_file, read_own_function
 from workbench.plan.problems import Findings
 from workbench.runs.processes.environment import Launch
+from workbench.runs.supervise.own_place import own_place
 
 from .child import ON_CPU, Work, run_to_end
 from .run import program
@@ -70,7 +71,12 @@ def _request(config: RunConfig) -> _Request:
     function = read_own_function(findings, "data", config.data)
     if function is None or findings.problems:
         raise PlanError(findings.problems)
-    asked = {"function": function.function, "source": function.source, "module": function.module}
+    asked = {
+        "function": function.function,
+        "source": function.source,
+        "file": config.data.rpartition(":")[0],
+        "module": function.module,
+    }
     file = module_file(function.module) if function.module is not None else None
     changed = "" if file is None else f"{file} {file.stat().st_mtime_ns}"
     interpreter = config.interpreter or sys.executable
@@ -89,7 +95,9 @@ def _ask(request: _Request, start: str) -> DataFacts:
         raise _failed(ended.message)
     answer = ended.answers[-1]
     if "problem" in answer:
-        raise PlanError([Problem("data", **answer["problem"])])
+        place = own_place(answer.get("traceback", ""), {})
+        problem = Problem("data", **answer["problem"])
+        raise PlanError([replace(problem, got=f"{problem.got} ({place})") if place else problem])
     return DataFacts(**answer["facts"])
 
 

@@ -7,7 +7,7 @@ import shlex
 import signal
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from workbench.runs.folder.events import Event
 from workbench.runs.folder.files import FIRST_STEP
@@ -114,11 +114,16 @@ _NO_GPU = re.compile(
     re.MULTILINE,
 )
 NO_REPORT_FIX = "Let train.py end through its recorder, as the script of a new run does."
+_REFUSAL = re.compile(r"Needs (?P<rule>[^;]+); (?:got |received |found )?(?P<got>.+)\. (?P<fix>.+)")
+"""A message with which a script ends itself."""
+THEN_RESUME = "Then resume the run."
 OTHER_FIX = "Read the end of the log, fix the error in it, then resume the run."
-OWN_FIX = (
-    "Fix the error in your own code, then start a new run with the same settings: a resume runs "
-    "the script with the code as it was."
+THEN_START = (
+    "Then start a new run with the same settings: a resume runs the script with the code as it was."
 )
+OWN_FIX = f"Fix the error in your own code. {THEN_START}"
+MOST_CHARACTERS = 500
+"""The most characters of a log's line in a cause."""
 _OWN = ("own_model", "own_data", "own_step")
 NONFINITE_FIX = (
     "Lower the learning rate, clip the gradient, or look for broken examples (a missing number, or "
@@ -161,9 +166,27 @@ def explain(
         return {"cause": cause, "fix": NO_REPORT_FIX, "exit_status": 0}
     if tasks := without_heartbeat(log):
         return explain_silent(" and ".join(tasks), exit_status)
-    cause = _exception_line(log) or "The script wrote no reason to its log."
-    cause = f"{cause} (exit status {exit_status})"
-    return {"cause": cause, "fix": known_fix(log, interpreter), "exit_status": exit_status}
+    line = _exception_line(log) or "The script wrote no reason to its log."
+    fix = known_fix(log, interpreter)
+    if (refusal := refusal_in(line)) is not None:
+        line, fix = line.removesuffix(refusal.fix).rstrip(), refusal.fix
+        fix += "" if re.search("resume|new run", fix, re.IGNORECASE) else f" {THEN_RESUME}"
+    cause = f"{line[:MOST_CHARACTERS]} (exit status {exit_status})"
+    return {"cause": cause, "fix": fix, "exit_status": exit_status}
+
+
+class Refusal(NamedTuple):
+    """The three parts of a message with which a script ends itself."""
+
+    rule: str
+    got: str
+    fix: str
+
+
+def refusal_in(line: str) -> Refusal | None:
+    """Return the parts of a script's own message; None if the line is something else."""
+    found = _REFUSAL.fullmatch(line)
+    return Refusal(**found.groupdict()) if found else None
 
 
 def with_own_fix(plan: Mapping[str, Any], ended: dict[str, Any]) -> dict[str, Any]:
@@ -173,8 +196,11 @@ def with_own_fix(plan: Mapping[str, Any], ended: dict[str, Any]) -> dict[str, An
     run's plan.json.
     """
     own = any((plan.get(name) or {}).get("source") for name in _OWN)
-    blamed = own and ended.get("fix") == OTHER_FIX and "signal" not in ended
-    return {**ended, "fix": OWN_FIX} if blamed else ended
+    fix = str(ended.get("fix", ""))
+    if not own or "signal" in ended:
+        return ended
+    new = OWN_FIX if fix == OTHER_FIX else fix.replace(THEN_RESUME, THEN_START)
+    return {**ended, "fix": new} if fix else ended
 
 
 def explain_silent(who: str, exit_status: int) -> dict[str, Any]:
@@ -235,7 +261,7 @@ def _killed(number: int, log: str, interpreter: str) -> dict[str, Any]:
         fix = MEMORY_FIX
     else:
         line = _exception_line(log) if log else ""
-        cause = f"The trainer was ended by the signal {name}." + (f" {line}" if line else "")
+        cause = f"The trainer was ended by the signal {name}. {line[:MOST_CHARACTERS]}".strip()
     return {"cause": cause, "fix": fix, "signal": name}
 
 
@@ -280,13 +306,13 @@ def _exception_line(log: str) -> str:
     lines = _lines(log)
     at = _last_exception(lines)
     if at is None:
-        return lines[-1][:500] if lines else ""
+        return lines[-1] if lines else ""
     line, rest = lines[at], lines[at + 1 :]
     if line.endswith(_IN_GRAPH):
         line = f"{line} {_reason_in_graph(rest)}".strip()
     elif (layer := _IN_LAYER.match(line)) and rest:
         line = f"{layer['error']}: {rest[0]} (raised in {layer['layer']})"
-    return line[:500]
+    return line
 
 
 def _reason_in_graph(lines: list[str]) -> str:

@@ -11,6 +11,7 @@ from workbench.runs.folder.tasks import restarts_alone, tasks_of
 from workbench.runs.processes.bounds import Bounds
 
 from .diagnosis import cannot_start, explain, explain_silent, follows_another, without_heartbeat
+from .own_place import own_place, own_texts
 from .refused import LINES, explain_refused
 from .stalls import CommonSilence, LedSilence
 from .task import ENDS, Task
@@ -57,6 +58,7 @@ class TaskGroup:
         """The tasks that ended by themselves and not well, in order."""
         self.verdict: dict[str, Any] = {}
         """Task, cause and fix, if the group was given up while its processes lived."""
+        self._own_texts = own_texts(plan)
         self._first_death_at: float | None = None
         self._imported_at: float | None = None
         self._silent: Task | None = None
@@ -178,7 +180,10 @@ class TaskGroup:
         culprit = self._culprit()
         log, status = culprit.log_end(), culprit.exit_status or 0
         reason = explain(status, culprit.watchdog.events, log, self.interpreter)
-        reason |= explain_refused(culprit.log_end(LINES)) if status > 0 else {}
+        whole = culprit.log_end(LINES) if status > 0 else ""
+        reason |= explain_refused(whole)
+        if status == 1 and (place := own_place(whole, self._own_texts)):
+            reason["cause"] = f"{reason['cause'].rstrip('.')}, raised in {place}"
         if silent := self._unresponsive():
             reason |= explain_silent(silent.name, status)
             culprit, log = silent, silent.log_end()

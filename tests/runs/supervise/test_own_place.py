@@ -1,0 +1,62 @@
+"""The last frame of a traceback in the user's own code."""
+
+import pytest
+
+from workbench.runs.supervise.own_place import PACKAGE, own_place, own_texts
+
+TEXT = """\
+import numpy as np
+
+
+def load_data():
+    table = read()
+    return table["x"]
+
+
+def read():
+    return {}
+"""
+HEAD = "Traceback (most recent call last):\n"
+OURS = (
+    '  File "/runs/1/train.py", line 301, in <module>\n    run_and_leave(main)\n'
+    f'  File "{PACKAGE}/engine/programs/run.py", line 22, in main\n    runpy.run_module()\n'
+)
+OWN = '  File "/runs/1/train.py", line 36, in load_data\n    return table["x"]\n           ~~~^\n'
+ELSEWHERE = (
+    '  File "/env/lib/python3.12/site-packages/pandas/frame.py", line 9, in get\n    raise key\n'
+    '  File "/usr/lib/python3.12/json/decoder.py", line 5, in decode\n    return parsed\n'
+    '  File "<frozen runpy>", line 88, in _run_code\n    exec(code)\n'
+)
+
+
+def test_a_frame_of_the_script_is_found_in_the_users_file() -> None:
+    place = own_place(f"{HEAD}{OURS}{OWN}{ELSEWHERE}KeyError: 'x'\n", {"my_data.py": TEXT})
+    assert place == 'my_data.py, line 6, in load_data: return table["x"]'
+
+
+def test_a_frame_of_the_users_module_is_named_with_its_own_line() -> None:
+    frame = '  File "/home/me/models.py", line 7, in build\n    return sizes[9]\n'
+    place = own_place(f"{HEAD}{OURS}{frame}{ELSEWHERE}IndexError: 9\n", {})
+    assert place == "/home/me/models.py, line 7, in build: return sizes[9]"
+
+
+def test_a_frame_that_autograph_indents_is_found() -> None:
+    frame = '    File "/runs/1/train.py", line 36, in load_data  *\n        return table["x"]\n'
+    place = own_place(f"TypeError: in user code:\n\n{frame}\n    TypeError: x\n", {"a.py": TEXT})
+    assert place.startswith("a.py, line 6, in load_data: ")
+
+
+@pytest.mark.parametrize("log", ["", f"{HEAD}{OURS}{ELSEWHERE}ValueError: x\n", "ValueError: x"])
+def test_other_frames_are_left_out(log: str) -> None:
+    assert own_place(log, {"my_data.py": TEXT}) == ""
+
+
+def test_the_texts_of_a_plan_are_those_that_its_script_holds() -> None:
+    plan = {
+        "config": {"data": "my_data.py:load", "model": "models:build", "step": None},
+        "own_data": {"function": "load", "module": None, "source": TEXT},
+        "own_model": {"function": "build", "module": "models", "source": None},
+        "own_step": None,
+    }
+    assert own_texts(plan) == {"my_data.py": TEXT}
+    assert own_texts({}) == {}
