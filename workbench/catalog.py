@@ -59,6 +59,12 @@ class Data(Choice):
     test_examples: int | None = None
     files: tuple[str, ...] = ()
     """Files that a folder given for it must hold."""
+    folders: tuple[str, ...] = ()
+    """The usual folders of these files; variables of the environment are replaced."""
+    url: str = ""
+    """The address from which files that no folder holds are downloaded."""
+    remedy: str = ""
+    """What to do if they are missing and cannot be downloaded; scripts say the same."""
     reader: str = ""
     """The file under `engine` that reads them; scripts have it below their functions."""
 
@@ -172,6 +178,17 @@ DATA: Mapping[str, Data] = {
             f"{part}-{kind}-ubyte.gz"
             for part in ("train", "t10k")
             for kind in ("images-idx3", "labels-idx1")
+        ),
+        folders=(
+            "~/.keras/datasets/fashion-mnist",
+            "/usr/share/datasets/fashion-mnist",
+            "$KERAS_HOME/datasets/fashion-mnist",
+            "/tmp/.keras/datasets/fashion-mnist",
+        ),
+        url="https://storage.googleapis.com/tensorflow/tf-keras-datasets/",
+        remedy=(
+            "Connect this machine to the internet (Kaggle has a switch for it in its settings), or "
+            "copy the four files from another machine to ~/.keras/datasets/fashion-mnist."
         ),
         reader="fashion_mnist_files",
     ),

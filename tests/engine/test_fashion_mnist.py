@@ -154,13 +154,13 @@ def test_a_folder_given_by_the_user_is_read_even_if_unpacked_files_exist(
     assert f"corrupt/{LABELS}" in outcomes["a folder beside unpacked ones"]
 
 
-def test_without_a_network_the_message_names_the_missing_files_and_data_dir(
+def test_without_a_network_the_message_names_the_missing_file_and_the_remedy(
     outcomes: dict[str, Any],
 ) -> None:
     message = outcomes["nowhere"]
     assert IMAGES in message
     assert "https://storage.googleapis.com/tensorflow/tf-keras-datasets/" in message
-    assert "DATA_DIR" in message
+    assert message.endswith(catalog.DATA["fashion_mnist"].remedy)
     assert "Traceback" not in message
 
 

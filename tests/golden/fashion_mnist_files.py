@@ -37,18 +37,29 @@ def unpack_published(name: str) -> np.ndarray:
     folders = usual if DATA_DIR is None else [DATA_DIR]
     paths = [pathlib.Path(folder).expanduser() / f"{name}-ubyte.gz" for folder in folders]
     path = next((path for path in paths if path.exists()), paths[0])
+    if DATA_DIR is None and not path.exists():
+        path = download_published(path.name)
     try:
-        if DATA_DIR is None and not path.exists():
-            url = f"https://storage.googleapis.com/tensorflow/tf-keras-datasets/{path.name}"
-            path = tf.keras.utils.get_file(path.name, url, cache_subdir="datasets/fashion-mnist")
-        content = gzip.decompress(pathlib.Path(path).read_bytes())
+        content = gzip.decompress(path.read_bytes())
     except Exception as error:
-        raise SystemExit(
-            f"Needs {path}: {error}. Replace it, or set DATA_DIR to its folder."
-        ) from error
+        raise SystemExit(f"Needs {path}; {error}. Replace it.") from error
     if hashlib.sha256(content).hexdigest() != CHECKSUMS[name]:
         raise SystemExit(f"Needs the published {path}; this one differs. Replace it.")
     return np.frombuffer(content, np.uint8)
+
+
+def download_published(name: str) -> pathlib.Path:
+    """Return the path of a packed file in Keras' cache, downloaded if it is not there."""
+    url = f"https://storage.googleapis.com/tensorflow/tf-keras-datasets/{name}"
+    try:
+        cached = tf.keras.utils.get_file(name, url, cache_subdir="datasets/fashion-mnist")
+    except Exception as error:
+        raise SystemExit(
+            f"Needs {name}; the download fails: {error}. Connect this machine to the internet "
+            "(Kaggle has a switch for it in its settings), or copy the four files from another "
+            "machine to ~/.keras/datasets/fashion-mnist."
+        ) from error
+    return pathlib.Path(cached)
 
 
 def keep_published(content: np.ndarray, path: pathlib.Path) -> None:

@@ -45,7 +45,7 @@ def script(arguments: Namespace) -> int:
 
     opened = read_script(_text(Path(arguments.open))) if arguments.open else None
     config = config_from(arguments, _config_of(opened, arguments) if opened else None)
-    plan = make_plan(config, devices_for(config), look(config))
+    plan = make_plan(config, devices_for(config), look(config, trains_here=False))
     text = render_script(plan)
     path = None if arguments.output is None else expanded(arguments.output)
     notebook = path is not None and path.suffix == ".ipynb"

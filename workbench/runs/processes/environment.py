@@ -61,7 +61,7 @@ class Launch:
     def environment(self) -> dict[str, str]:
         """Return this process's environment, changed as the run's processes need it."""
         here = {k: v for k, v in os.environ.items() if k not in self.unset}
-        environment = {**here, **_unpacked(), **self.added}
+        environment = {**here, **unpacked(), **self.added}
         if self.module_dir is not None:
             paths = filter(None, [environment.get("PYTHONPATH"), str(self.module_dir)])
             environment["PYTHONPATH"] = os.pathsep.join(paths)
@@ -74,7 +74,7 @@ def _interpreter(card: Mapping[str, Any]) -> str:
     return own if here is None or shutil.which(own) else str(here)
 
 
-def _unpacked() -> dict[str, str]:
+def unpacked() -> dict[str, str]:
     """Return the variable that names the folder of unpacked files; empty if there is none."""
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     folder = os.environ.get(UNPACKED, f"{cache}/tf-distribute-workbench/unpacked")

@@ -16,6 +16,7 @@ from workbench.runs.processes.environment import Launch
 from workbench.runs.supervise.own_place import own_place
 
 from .child import ON_CPU, Work, run_to_end
+from .published import check_published
 from .run import program
 
 PROGRAM = "inspect_data"
@@ -37,17 +38,21 @@ class _Request:
 _found: dict[_Request, DataFacts] = {}
 
 
-def look(config: RunConfig) -> DataFacts | None:
+def look(config: RunConfig, *, trains_here: bool = True) -> DataFacts | None:
     """Return the facts about a config's own data; None for data of the catalogue.
 
-    The function is called once for the same text and interpreter. This takes the function's time
-    and some seconds for TensorFlow, at most `TIMEOUT_SECONDS` in all.
+    If a run `trains_here`, the files of a published data set must be here, or the address of their
+    download must answer within seconds. The user's own function is called once for the same text
+    and interpreter. This takes the function's time and some seconds for TensorFlow, at most
+    `TIMEOUT_SECONDS` in all.
 
     Raises:
-        PlanError: the function cannot be found or called, or its data cannot be trained on; the
-            problem's field is `data`.
+        PlanError: the function cannot be found or called, its data cannot be trained on, or files
+            can be neither found nor downloaded; the problem's field is `data`.
     """
     if not is_own(config.data):
+        if trains_here:
+            check_published(config)
         return None
     request = _request(config)
     if request not in _found:

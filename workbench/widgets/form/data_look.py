@@ -1,13 +1,15 @@
-"""The facts about the user's own data, found in the background while the form stays usable."""
+"""The inspection of a run's data in the background, while the form stays usable."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from workbench.plan import PlanError, Problem
 from workbench.plan.own_data import is_own
 from workbench.runs.programs.own_data import known, look
+from workbench.runs.programs.published import is_unsure
 from workbench.widgets.kernel.background import ONE_TENSORFLOW, Latest, waiting
 
 if TYPE_CHECKING:
@@ -18,13 +20,17 @@ SETTLE_SECONDS = 0.3
 
 
 class DataLook:
-    """The inspection of the data that the form asks for, once for each function and interpreter."""
+    """The inspection of the data that the form asks for, once for the same data.
+
+    The user's own function is called, with each interpreter once. If files of a published data set
+    are missing, their download is tried out.
+    """
 
     def __init__(self, done: Callable[[], None]) -> None:
         """`done` is called, in another thread, when an inspection has ended."""
         self._done = done
         self._looking: Latest[DataFacts | None] = Latest(SETTLE_SECONDS)
-        self._asked: tuple[str, str | None] | None = None
+        self._asked: tuple[str | None, ...] | None = None
         self._problems: tuple[Problem, ...] = ()
 
     def facts(self, config: RunConfig) -> DataFacts | None:
@@ -33,22 +39,26 @@ class DataLook:
 
     def problems(self, config: RunConfig) -> tuple[Problem, ...]:
         """Return the problems that the last inspection found, if it was of exactly this data."""
-        return self._problems if self._asked == _key(config) else ()
+        return self._problems if self._asked == _key(config) and _is_open(config) else ()
 
     def begin(self, config: RunConfig) -> bool:
-        """Start an inspection of the data if it needs one. Return whether one is in progress."""
-        if not is_own(config.data) or known(config) is not None:
+        """Start an inspection of the data if it needs one.
+
+        Return whether one is in progress without which there can be no plan.
+        """
+        if not _is_open(config):
             return False
+        own = is_own(config.data)
         if self._asked == _key(config):
-            return not self._problems
+            return own and not self._problems
         self._asked, self._problems = _key(config), ()
 
         def work() -> DataFacts | None:
-            with waiting(), ONE_TENSORFLOW:
+            with waiting(), ONE_TENSORFLOW if own else nullcontext():
                 return look(config)
 
         self._looking.ask(work, lambda _: self._done(), self._failed)
-        return True
+        return own
 
     def forget(self) -> None:
         """Allow a new inspection if the last one failed, because the cause may be fixed now."""
@@ -64,5 +74,12 @@ class DataLook:
         self._done()
 
 
-def _key(config: RunConfig) -> tuple[str, str | None]:
-    return config.data, config.interpreter
+def _is_open(config: RunConfig) -> bool:
+    """Return whether an inspection could still find something out about the data."""
+    return known(config) is None if is_own(config.data) else is_unsure(config)
+
+
+def _key(config: RunConfig) -> tuple[str | None, ...]:
+    if is_own(config.data):
+        return config.data, config.interpreter
+    return config.data, config.data_dir, config.launcher

@@ -48,8 +48,8 @@ LOOKING = (
 class FormState:
     """The config that the form asks for, and its plan or its problems.
 
-    Without TensorFlow there are both a plan and problems. Then the planned run can be read and
-    saved, but not started.
+    Without TensorFlow, or without files of the data, there are both a plan and problems. Then the
+    planned run can be read and saved, but not started.
     """
 
     config: RunConfig
@@ -214,11 +214,10 @@ class Form:
         self._refused = ()
         config, unread = self._read()
         looking = self._data.begin(config)
-        plan, problems = None, list(unread)
+        plan, problems = None, [*unread, *self._data.problems(config)]
         try:
             plan = make_plan(config, self._devices, self._data.facts(config))
         except PlanError as error:
-            problems += self._data.problems(config)
             reported = {problem.field for problem in problems} | ({"data"} if looking else set())
             problems += [p for p in error.problems if p.field not in reported]
         if unread:
