@@ -53,7 +53,8 @@ def _make(run: Run) -> dict[str, Any]:
     strategy = f"{plan.strategy_label} on {plan.who_trains}"
     made = made_of(run)
     return {
-        "about": f"{model}, {strategy}, batch {made['batch']}, {loop}, {data}",
+        # First what no title says: a narrow list cuts the end off.
+        "about": f"batch {made['batch']}, {loop}, {data}, {model}, {strategy}",
         "work": {name: made[name] for name in WORK},
     }
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from workbench.experiments import Advice, Group, Table
     from workbench.runs import Run
 
+NOTES = HEAD[-1]
 CAPTION = "The compared runs, with 95 % intervals"
 FIRST_RUNS = "All other parts of this page show the first run of each row."
 
@@ -47,6 +48,7 @@ class Compared:
             table(
                 [HEAD[at] or "Name" for at in used], [[row[at] for at in used] for row in rows],
                 CAPTION,
+                noted=HEAD[used[-1]] == NOTES,
             ),
             tag("p", FIRST_RUNS, class_="quiet") if repeated else None,
         )  # fmt: skip

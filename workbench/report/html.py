@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 
+LONGEST_LINE = 60
+"""The most characters of a table's cell that stay on one line."""
 VOID = frozenset({"meta", "col", "br"})
 
 
@@ -49,22 +51,35 @@ def joined(parts: Iterable[str | Html | None]) -> Html:
     return Html("".join(shown(part) for part in parts if part is not None))
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str | Html]], caption: str) -> Html:
-    """Return a table in a box that scrolls; the first cell of a row is its heading."""
+def table(
+    head: Sequence[str],
+    rows: Iterable[Sequence[str | Html]],
+    caption: str,
+    *,
+    noted: bool = False,
+) -> Html:
+    """Return a table in a box that scrolls; the first cell of a row is its heading.
+
+    With `noted` the last column has words, which stay in sight.
+    """
     heads = joined(tag("th", cell, scope="col") for cell in head)
     body = joined(
-        tag("tr", tag("th", first, scope="row"), *(tag("td", cell) for cell in rest))
+        tag("tr", tag("th", first, scope="row"), *(_cell(each) for each in rest))
         for first, *rest in rows
     )
     # With `tabindex`, the keyboard can reach the box and scroll it.
     return tag(
         "div",
         tag("table", tag("caption", caption), tag("thead", tag("tr", heads)), tag("tbody", body)),
-        class_="scroll",
+        class_="scroll noted" if noted else "scroll",
         tabindex=0,
         role="region",
         aria_label=caption,
     )
+
+
+def _cell(text: str | Html) -> Html:
+    return tag("td", text, class_="words" if len(text) > LONGEST_LINE else None)
 
 
 def section(title: str, *inside: Html | None) -> Html:

@@ -185,7 +185,7 @@ def table(values: Mapping[str, Any]) -> str:
     made = markup.table(
         "Which strategies agree with OneDevice's custom loop", HEAD, rows, (3, 4, 5)
     )
-    return markup.scrolling("Which strategies agree", made)
+    return markup.scrolling("Which strategies agree", made, "wb-noted")
 
 
 def _row(cell: Mapping[str, Any]) -> list[str]:

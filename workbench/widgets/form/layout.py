@@ -158,6 +158,10 @@ GROUPS = {
 }  # fmt: skip
 
 
+LONG = ("archive", "job_setup", "interpreter")
+"""The fields whose values are paths or lines of shell, which need a row of their own."""
+
+
 class Groups:
     """The fold of all further settings, and in it a fold for each group of fields.
 
@@ -168,6 +172,8 @@ class Groups:
         self._fields = {title: parts.named(*names) for title, names in GROUPS.items()}
         self.folds = {title: self._fold(title, reach) for title in GROUPS}
         self.all = Fold(MORE, *(fold.box for fold in self.folds.values()))
+        for field in parts.named(*LONG):
+            field.box.add_class("wb-wide")
         self._wrong: set[str] = set()
 
     def mark(self, wrong: set[str]) -> None:

@@ -289,7 +289,7 @@ def gpu_memory_field() -> OrNumberField:
 def steps_per_call_field() -> OrNumberField:
     """Return the field of steps per graph call: found while training, a number, or an epoch."""
     rows = {
-        "": Choice("Automatic (about 0.2 s a call)", "The number is found during training."),
+        "": Choice("Automatic", "The number is found during training: a call takes about 0.2 s."),
         "number": Choice(
             "A number of steps", "1 is one call per step: the lessons' loop; it helps debugging."
         ),

@@ -86,7 +86,7 @@ def table(
         numeric, heads,
     )  # fmt: skip
     notes = "".join(markup.notice("warning", f"{note}.") for note in comparison.notes)
-    return notes + markup.scrolling("Comparison table", made)
+    return notes + markup.scrolling("Comparison table", made, "wb-noted")
 
 
 def bars(
