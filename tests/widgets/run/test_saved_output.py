@@ -58,7 +58,7 @@ def test_the_state_has_its_moment_and_a_run_in_progress_the_command_that_shows_i
         text = text_of(run)
     finally:
         os.close(lock)
-    assert re.search(f"<h4>.*: queued on {MOMENT}</h4>", text)
+    assert re.search(f"<h4>.*: queued, as of {MOMENT}</h4>", text)
     assert "may have gone on since then" in text
     assert f"workbench runs show &#x27;{run.dir}&#x27;" in text
     assert "<img" not in text
@@ -66,7 +66,7 @@ def test_the_state_has_its_moment_and_a_run_in_progress_the_command_that_shows_i
 
 def test_an_ended_run_has_its_moment_and_its_picture(tmp_path: Path) -> None:
     text = text_of(write_run(tmp_path, "finished"))
-    assert re.search(f"<h4>.*: finished on {MOMENT}</h4>", text)
+    assert re.search(f"<h4>.*: finished, as of {MOMENT}</h4>", text)
     assert "gone on" not in text
     assert text.count("<img") == 1
 
@@ -77,13 +77,13 @@ def test_each_new_state_is_saved_and_sent_again_to_a_later_page(
     run, view = write_run(tmp_path, "stopped", steps=10), SavedView(fail)
     view.follow(*seen(run))
     view.show()
-    until(lambda: "stopped on" in sent[-1])
+    until(lambda: "stopped, as of" in sent[-1])
     count = len(sent)
     view.follow(*seen(run))
     with (run.dir / "events.jsonl").open("a") as file:
         file.write('{"time": 1.0, "event": "state", "state": "finished"}\n')
     view.follow(*seen(run))
-    until(lambda: "finished on" in sent[-1])
+    until(lambda: "finished, as of" in sent[-1])
     assert len(sent) == count + 1
     view.send_again()
     assert sent[-1] == sent[-2]

@@ -164,7 +164,7 @@ class TrainButton:
         self._message.value = ""
         epochs = dict.fromkeys((config.epochs, max(config.epochs, LONG_EPOCHS)))
         self._question.ask(
-            f"{rehearsal_in_words(config)} Examples: {planned.arithmetic}.",
+            f"{rehearsal_in_words(config)} Its plan: {planned.arithmetic}.",
             *(self._rehearsal(replace(config, epochs=number)) for number in epochs),
         )
 

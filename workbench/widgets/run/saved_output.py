@@ -132,7 +132,7 @@ def _run(look: RunSnapshot, feed: RunFeed, when: str) -> str:
 
 
 def _state(look: RunSnapshot, when: str) -> str:
-    return f"{look.status} on {when}"
+    return f"{look.status}, as of {when}"
 
 
 def _later(look: RunSnapshot) -> str:
