@@ -25,7 +25,7 @@ ROOMS: dict[str, set[str]] = {
     "hosts": set(),
     "environments": {"devices"},
     "units": set(),
-    "plan": {"config", "catalog", "devices", "syntax"},
+    "plan": {"config", "catalog", "devices", "syntax", "units"},
     "engine": set(),
     "codegen": {"config", "catalog", "plan", "syntax"},
     "scripts": {"config", "catalog", "devices", "plan", "codegen", "syntax"},

@@ -67,6 +67,11 @@ class Data(Choice):
     """What to do if they are missing and cannot be downloaded; scripts say the same."""
     reader: str = ""
     """The file under `engine` that reads them; scripts have it below their functions."""
+    features: int | None = None
+    """Numbers in the features of an example; None: as many as `synthetic_features` says."""
+    label_bytes: int = 0
+    copies: int = 1
+    """Copies of all examples that a process holds at once while it starts, at least."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,21 @@ class Model(Choice):
 
     source: str = ""
     data: tuple[str, ...] = ()
+    weights: int = 0
+    """Its weights, without those that each feature of an example adds."""
+    weights_per_feature: int = 0
+    step_numbers: int = 0
+    """Numbers of an example, besides its features, that a train step holds at once, at least.
+
+    These are the outputs of two layers in turn, and their gradients."""
+
+
+@dataclass(frozen=True)
+class Optimizer(Choice):
+    """An optimizer of Keras."""
+
+    slots: int = 0
+    """Numbers that it keeps for each weight."""
 
 
 @dataclass(frozen=True)
@@ -165,6 +185,8 @@ DATA: Mapping[str, Data] = {
         source="synthetic",
         accuracy="binary_accuracy",
         model="mlp",
+        label_bytes=4,
+        copies=2,
     ),
     "fashion_mnist": Data(
         "Fashion-MNIST",
@@ -191,6 +213,8 @@ DATA: Mapping[str, Data] = {
             "copy the four files from another machine to ~/.keras/datasets/fashion-mnist."
         ),
         reader="fashion_mnist_files",
+        features=28 * 28,
+        label_bytes=1,
     ),
 }
 
@@ -201,6 +225,9 @@ MODELS: Mapping[str, Model] = {
         source="mlp",
         short="MLP",
         data=("synthetic",),
+        weights=16 + (16 + 1) * 8 + 8 + 1,
+        weights_per_feature=16,
+        step_numbers=16 + 16 + 8,
     ),
     "dense": Model(
         "Dense 784-128-10",
@@ -208,6 +235,9 @@ MODELS: Mapping[str, Model] = {
         source="dense",
         short="Dense",
         data=("fashion_mnist",),
+        weights=128 + (128 + 1) * 10,
+        weights_per_feature=128,
+        step_numbers=128 + 128 + 10,
     ),
     "cnn": Model(
         "CNN 32-64",
@@ -215,6 +245,8 @@ MODELS: Mapping[str, Model] = {
         source="cnn",
         short="CNN",
         data=("fashion_mnist",),
+        weights=(9 + 1) * 32 + (9 * 32 + 1) * 64 + (5 * 5 * 64 + 1) * 64 + (64 + 1) * 10,
+        step_numbers=2 * (26 * 26 * 32 + 13 * 13 * 32),
     ),
 }
 
@@ -271,11 +303,13 @@ PRECISIONS: Mapping[str, Choice] = {
 
 COMPILED = "compiled"
 
-OPTIMIZERS: Mapping[str, Choice] = {
-    "adam": Choice("Adam", "Adaptive moments; a good first choice at 0.001."),
-    "sgd": Choice("SGD", "Plain stochastic gradient descent."),
-    "momentum": Choice("SGD with momentum", "SGD that keeps nine tenths of its last update."),
-    COMPILED: Choice(
+OPTIMIZERS: Mapping[str, Optimizer] = {
+    "adam": Optimizer("Adam", "Adaptive moments; a good first choice at 0.001.", slots=2),
+    "sgd": Optimizer("SGD", "Plain stochastic gradient descent."),
+    "momentum": Optimizer(
+        "SGD with momentum", "SGD that keeps nine tenths of its last update.", slots=1
+    ),
+    COMPILED: Optimizer(
         "As compiled", "The optimizer and learning rate that your own model is compiled with."
     ),
 }
@@ -309,7 +343,10 @@ PIPELINES: Mapping[str, Choice] = {
 LAST_BATCH: Mapping[str, Choice] = {
     "drop": Choice("Drop", "Leave out the examples of an epoch that do not fill a global batch."),
     "keep": Choice("Keep", "Train on them as a shorter batch (usual pipeline)."),
-    "repeat": Choice("Repeat", "Fill the last batch with examples of the next shuffle."),
+    "repeat": Choice(
+        "Repeat",
+        "Fill the last batch with examples of the next shuffle; a batch may exceed the data.",
+    ),
 }
 
 LEARNING_RATE_SCALINGS: Mapping[str, Choice] = {

@@ -29,13 +29,15 @@ FIELD_HELP: Mapping[str, str] = {
     "gpu_memory": "growth: take memory as needed; all: all at the start; a number: MiB a replica.",
     "per_replica_batch_size": "Examples that each replica takes in a step.",
     "global_batch_size": "Examples of all replicas in a step: per-replica size times replicas.",
-    "last_batch": "What to do with an epoch's last examples that do not fill a global batch.",
+    "last_batch": "What to do with an epoch's last examples that do not fill a global batch. Only "
+    "repeat allows a batch that is larger than the data and so holds some examples twice.",
     "pipeline": "How batches reach the replicas; usual and indexed give the same batches.",
     "auto_shard": "How training data is split among workers (every pipeline except indexed).",
     "data_files": "The number of TFRecord files for the training data, in your cache folder: "
     "192 MB in total for Fashion-MNIST.",
     "epochs": "Passes through the training data; a test pass and a checkpoint follow each.",
-    "steps_per_epoch": "Steps in an epoch. Empty: all data once; more steps repeat the data.",
+    "steps_per_epoch": "Steps in an epoch. Empty: all data once; more steps repeat the data. "
+    "No batch may be larger than the data, unless last_batch is repeat.",
     "optimizer": "How gradients become updates. Empty: adam, or the optimizer that your own model "
     "is compiled with.",
     "learning_rate": "Size of the updates, before scaling.",

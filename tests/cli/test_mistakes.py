@@ -71,6 +71,21 @@ def test_all_problems_of_a_plan_are_reported_together(command: str, terminal: Te
     assert not terminal.runs.exists()
 
 
+@pytest.mark.parametrize("command", ["run", "script", "compare"])
+def test_sizes_that_fit_no_memory_are_refused_with_the_sizes_that_fit(
+    command: str, terminal: Terminal
+) -> None:
+    flags = "--strategy default --last-batch repeat --steps-per-epoch 3"
+    sizes = ["--global-batch-size", 10**12, "--synthetic-examples", 10**12]
+    done = terminal.type(command, *flags.split(), *sizes)
+    assert done.returncode == 2
+    for field in ("global_batch_size", "synthetic_examples"):
+        assert f"  {field} must be at most " in done.stderr
+    assert done.stderr.count("got 1,000,000,000,000, which needs at least ") == 2
+    assert done.stdout == ""
+    assert not terminal.runs.exists()
+
+
 def test_all_values_of_a_wrong_type_are_reported_together(terminal: Terminal) -> None:
     done = terminal.type("run", "--epochs", "five", "--learning-rate", "fast", "--seed", "1.5")
     assert done.returncode == 2

@@ -37,7 +37,7 @@ class Devices:
     cpu_model: str | None
     cpu_cores: int
     """Logical cores that this process may use, by CPU affinity and the container's quota."""
-    memory_bytes: int
+    memory_bytes: int | None
     """RAM, or the container's limit if it is lower."""
     gpus: tuple[Gpu, ...]
     """The GPUs that the run's TensorFlow can use.

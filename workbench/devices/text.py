@@ -17,7 +17,7 @@ def describe(devices: Devices) -> str:
     """Return an aligned text: hardware, software, then the problems, each with its fix."""
     rows = [
         ("CPU", f"{devices.cpu_model or 'unknown model'}, {_count(devices.cpu_cores, 'core')}"),
-        ("Memory", size(devices.memory_bytes)),
+        ("Memory", "unknown" if devices.memory_bytes is None else size(devices.memory_bytes)),
         *_gpu_rows(devices),
         ("TPU", tpu_line(devices) or "none found"),
         ("Python", f"{devices.python_version} ({devices.interpreter})"),

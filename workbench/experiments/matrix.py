@@ -163,6 +163,7 @@ def _config(steps: int, data: str, model: str | None, interpreter: str | None) -
         global_batch_size=GLOBAL_BATCH_SIZE,
         epochs=1,
         steps_per_epoch=steps,
+        last_batch="repeat",  # own data may be smaller than a batch
         precision="float64" if double else "float32",
         interpreter=interpreter,
         start_now=True,

@@ -45,7 +45,7 @@ def even_batch(examples: int, most: int, replicas: int) -> int:
 
     The size is at most `most`, but at least `replicas`. `replicas` must divide the examples.
     """
-    sizes = range(max(most, replicas) // replicas * replicas, 0, -replicas)
+    sizes = range(max(min(most, examples), replicas) // replicas * replicas, 0, -replicas)
     return next(size for size in sizes if examples % size == 0)
 
 
@@ -85,7 +85,8 @@ def plan_epoch(
     if train < 1 or (steps is not None and steps < 1):
         return None
     full, leftover = divmod(train, batches.in_all)
-    if not full and last_batch == "drop" and steps is None:
+    kept_whole = last_batch == "keep" and steps in (None, 1)
+    if not full and last_batch != "repeat" and not kept_whole:
         _note_too_large(findings, config, batches, train)
         return None
     if steps is None:
@@ -106,13 +107,16 @@ def _note_too_large(findings: Findings, config: RunConfig, batches: Batches, tra
     fitting = train // batches.replicas
     rule = f"at most the {train:,} examples there are"
     other = 'set last_batch to "keep" or "repeat"'
+    if config.steps_per_epoch not in (None, 1):
+        other = 'set last_batch to "repeat"'
     if config.global_batch_size is None and fitting:
         rule = f"at most {fitting:,}, because {batches.replicas} replicas share {train:,} examples"
         fix = f"Set it to {fitting} or less, or {other}."
-        findings.add("per_replica_batch_size", rule, batches.per_replica, fix)
+        findings.add("per_replica_batch_size", rule, f"{batches.per_replica:,}", fix)
     else:
         size = f"it to {fitting * batches.replicas} or less" if fitting else "fewer replicas"
-        findings.add("global_batch_size", rule, batches.in_all, f"Set {size}, or {other}.")
+        fix = f"Set {size}, or {other}."
+        findings.add("global_batch_size", rule, f"{batches.in_all:,}", fix)
 
 
 def _check_kept(

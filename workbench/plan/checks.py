@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from .problems import Findings
 from .sharding import check_sharding
 
 if TYPE_CHECKING:
+    from ..catalog import Strategy
     from .batches import Epoch
     from .placement import Placement
 
@@ -46,6 +48,7 @@ OWN_STEP_KEEPS = (
     "epoch, a replica with fewer examples therefore counts as much as the others."
 )
 _GPU_MEMORY = ("growth", "all")
+_XLA_OFF = "Turn xla off"
 
 
 def check_name(findings: Findings, name: str) -> None:
@@ -239,3 +242,38 @@ def _check_gpu_memory(findings: Findings, memory: str | int) -> None:
     if isinstance(memory, str):
         fix = did_you_mean(memory, _GPU_MEMORY, fix)
     findings.add("gpu_memory", "growth, all, or MiB above 0", memory, fix)
+
+
+def check_xla(
+    findings: Findings, config: RunConfig, strategy: Strategy, placement: Placement
+) -> None:
+    """Note fields that prevent XLA from compiling the step of a replica."""
+    if not config.xla:
+        return
+    if config.eager:
+        findings.add(
+            "xla", "off with eager, which runs without graphs", True, f"{_XLA_OFF}, or eager."
+        )
+    if placement.kind == "GPU" and sys.platform == "darwin":
+        rule = "off on a Mac's GPU, for which TensorFlow has no XLA"
+        findings.add("xla", rule, True, f"{_XLA_OFF}, or choose the device CPU:0.")
+    if strategy.mirrors or strategy.workers:
+        _check_sums(findings, config)
+
+
+def _check_sums(findings: Findings, config: RunConfig) -> None:
+    """Note a step that waits for the other replicas before its update."""
+    why = "with several replicas: XLA cannot compile code that waits for other replicas"
+    if config.step is not None:
+        rule = f"off with a train step of your own {why}, as its update does"
+        fix = (
+            f"{_XLA_OFF} and put @tf.function(jit_compile=True) on the function that computes your "
+        )
+        fix += "step's gradient, or choose the strategy one_device."
+        findings.add("xla", rule, True, fix)
+    elif config.loop == "custom" and config.clip_norm is not None:
+        rule = f"off with clip_norm {why}, as the norm of their sum does"
+        findings.add("xla", rule, True, f"{_XLA_OFF}, or leave clip_norm empty.")
+    elif config.last_batch == "keep":
+        rule = f"off with last_batch keep {why}, as the number of their examples does"
+        findings.add("xla", rule, True, f"{_XLA_OFF}, or choose drop or repeat.")

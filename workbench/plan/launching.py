@@ -179,11 +179,18 @@ def _check_kubernetes(findings: Findings, config: RunConfig) -> None:
 
 
 def devices_of_a_task(config: RunConfig, devices: Devices) -> Devices:
-    """Return the devices of each task: this machine's, or the devices asked of the engine."""
+    """Return the devices of each task: this machine's, or the devices asked of the engine.
+
+    Elsewhere only the memory that is asked for is known.
+    """
     if is_local(config):
         return devices
     asked = range(max(0, config.gpus_per_task or 0))
     # Only their names are known.
     gpus = tuple(Gpu(f"GPU:{at}", None, None, None) for at in asked)
     tpus = config.tpus_per_task or 0
-    return dataclasses.replace(devices, gpus=gpus, tpu_chips=tpus, tpu_kind=None)
+    gib = config.memory_gib_per_task
+    memory_bytes = None if gib is None else gib * 2**30
+    return dataclasses.replace(
+        devices, memory_bytes=memory_bytes, gpus=gpus, tpu_chips=tpus, tpu_kind=None
+    )

@@ -18,6 +18,8 @@ MIB = 2**20
 LOCAL = "local"
 CORES_PER_CHIP = {"v2": 2, "v3": 2}
 """Cores of a TPU chip; TensorFlow makes a replica on each. Later chips have one core each."""
+MOST_PARTS = 100_000
+"""The most replicas, or tasks of a kind: a plan holds the name of each."""
 VIRTUAL_GPU_SHARE = 0.9
 """The part of a GPU's memory that virtual replicas share; the rest is for CUDA itself."""
 ON_ONE_DEVICE = (
@@ -107,6 +109,22 @@ def place(
     memory = _gpu_memory(findings, config, devices, chosen, replicas)
     operations, notes = _cross_device_ops(findings, config, strategy, chosen, replicas)
     return Placement(chosen, replicas, memory, operations, notes)
+
+
+def check_countable(findings: Findings, placement: Placement) -> bool:
+    """Return whether a plan can name all replicas and tasks; note the fields that ask for more."""
+    counts = {
+        "replicas": placement.local_replicas,
+        "workers": placement.workers,
+        "parameter_servers": placement.parameter_servers,
+    }
+    noted = {problem.field for problem in findings.problems}
+    above = {name: count for name, count in counts.items() if count > MOST_PARTS}
+    for name, count in above.items():
+        if name not in noted:
+            fix = f"Set it to {MOST_PARTS} or less."
+            findings.add(name, f"at most {MOST_PARTS:,}", f"{count:,}", fix)
+    return not above
 
 
 def _place_tpu(findings: Findings, config: RunConfig, devices: Devices) -> Placement | None:

@@ -22,18 +22,19 @@ from .checks import (
     check_fields,
     check_static,
     check_together,
+    check_xla,
     find_model,
     find_step,
     plan_optimizer,
 )
 from .keras import check_keras, keras_notes, uses_legacy_keras
 from .launching import check_launcher, devices_of_a_task
+from .memory import check_memory
 from .own_data import DATASET, OWN_ORDER, DataFacts, find_data
 from .own_function import OwnFunction, check_own_together
-from .placement import Placement, place
+from .placement import Placement, check_countable, place
 from .problems import Findings, PlanError
 from .sharding import plan_sharding
-from .xla import check_xla
 
 if TYPE_CHECKING:
     from ..devices import Devices
@@ -223,6 +224,10 @@ def make_plan(config: RunConfig, devices: Devices, facts: DataFacts | None = Non
     synchronous = strategy is None or strategy.synchronous
     in_step = placement.replicas if placement and synchronous else 1
     batches = plan_batches(findings, config, in_step) if placement else None
+    if strategy and data and placement and batches:
+        check_memory(findings, config, devices, placement, data, batches, facts)
+    if placement and not check_countable(findings, placement):
+        placement = None
     epoch = None
     if data and placement and batches:
         sharding = plan_sharding(config, placement.workers_in_step, facts)
@@ -318,8 +323,9 @@ def _steps_per_stack(
     """
     if config.pipeline != "indexed" or one_by_one:
         return 1
-    floats = 28 * 28 if config.data == "fashion_mnist" else config.synthetic_features
-    example_bytes = max(1, facts.example_bytes) if facts else 4 * floats
+    known = catalog.DATA.get(config.data)
+    features = (known and known.features) or config.synthetic_features
+    example_bytes = max(1, facts.example_bytes) if facts else 4 * features
     fitting = STACK_BYTES // (example_bytes * batches.in_all)
     stacks = math.ceil(epoch.steps / max(1, min(MAX_STEPS_PER_STACK, fitting)))
     return math.ceil(epoch.steps / stacks)

@@ -141,10 +141,13 @@ def _plan_of(run_dir: Path, config: RunConfig) -> Plan:
     from workbench.plan.applicable_fields import without_unused
     from workbench.plan.checks import LONGEST_NAME
 
-    # Plans of an earlier release accepted long names, and fields that a strategy does not use.
+    # Plans of an earlier release accepted long names, fields that a strategy does not use, and
+    # batches larger than the data without the choice to repeat it.
     config = without_unused(config, STRATEGIES[config.strategy])
     config = dataclasses.replace(config, name=config.name[:LONGEST_NAME])
     before = read_plan(run_dir / "plan.json")
+    if before.examples_per_step > before.num_train_examples and before.last_batch == "repeat":
+        config = dataclasses.replace(config, last_batch="repeat")
     devices = Devices.from_json(read_json(run_dir / "devices.json"))
     plan = make_plan(config, devices, before.data_facts)
     if plan.local_replicas != before.local_replicas:

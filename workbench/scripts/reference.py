@@ -64,7 +64,7 @@ def machine(parts: Parts, strategy: str) -> Devices:
     return Devices(
         cpu_model=None,
         cpu_cores=1,
-        memory_bytes=0,
+        memory_bytes=None,
         gpus=gpus,
         tpu_chips=replicas(parts) if row and row.tpu else 0,
         tpu_kind=None,

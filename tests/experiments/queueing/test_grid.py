@@ -5,7 +5,7 @@ import pytest
 from tests.machines import LAPTOP, machine
 from workbench.config import ConfigError, RunConfig
 from workbench.experiments.queueing.grid import Candidate, candidates
-from workbench.plan import make_plan
+from workbench.plan import PlanError, make_plan
 
 
 def labels(config: RunConfig = RunConfig(), **axes: list[object]) -> list[str]:  # noqa: B008
@@ -107,6 +107,13 @@ def test_a_candidate_that_cannot_run_here_stays_with_a_reason() -> None:
     found = candidates(RunConfig(), {"strategy": ["one_device", "tpu"]}, LAPTOP)
     assert [bool(each.reason) for each in found] == [False, True]
     assert "no TPU here" in found[1].reason
+
+
+def test_combinations_that_are_all_impossible_are_refused_with_the_problems_of_all() -> None:
+    config = RunConfig(global_batch_size=64, epochs=0, clip_norm=-1.0)
+    with pytest.raises(PlanError) as raised:
+        candidates(config, {"strategy": ["mirrored", "one_device"]}, LAPTOP)
+    assert [problem.field for problem in raised.value.problems] == ["epochs", "clip_norm"]
 
 
 def test_combinations_that_cannot_be_compiled_or_computed_stay_in_the_list() -> None:

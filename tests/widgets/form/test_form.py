@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import html
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -132,6 +134,17 @@ def test_all_problems_are_shown_together_next_to_their_fields(form: Form) -> Non
         assert "Problem" in problem_beside(form, name)
     reason = form.reason
     assert reason == "Fix Epochs, Learning rate, Global batch to train."
+
+
+def test_a_size_that_fits_no_memory_has_the_largest_one_beside_its_field(form: Form) -> None:
+    control(form, "synthetic_examples").value = "1,000,000,000"
+    assert form.state.plan is None
+    shown = problem_beside(form, "synthetic_examples")
+    assert "because more cannot fit into this machine's 32 GiB of memory" in html.unescape(shown)
+    (found,) = form.state.problems
+    control(form, "synthetic_examples").value = re.findall(r"Set it to (\d+)", found.fix)[0]
+    assert form.state.plan is not None
+    assert problem_beside(form, "synthetic_examples") == ""
 
 
 def test_an_unreadable_value_leaves_the_last_config_and_no_plan(form: Form) -> None:

@@ -69,15 +69,25 @@ def candidates(
     Raises:
         ConfigError: a field may not vary, has no values or a value that no machine can run, or both
             batch sizes vary.
+        PlanError: no combination can be planned; with the problems of all.
     """
     _check(config, axes)
     facts = look(config)
     combinations = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
     config = _with_batch(config, combinations, devices, facts, shared)
     found: dict[object, Candidate] = {}
+    problems: list[Problem] = []
     for varied in combinations:
-        candidate, key = _candidate(config, varied, axes, devices, facts)
-        found.setdefault(key, candidate)
+        fitting = _fitting(replace(config, **varied))
+        try:
+            plan = make_plan(fitting, devices, facts)
+        except PlanError as error:
+            problems += error.problems
+            found[str(varied)] = _refused(fitting, varied, error)
+        else:
+            found.setdefault(render_script(plan), Candidate(_label(plan, axes), fitting))
+    if all(candidate.reason for candidate in found.values()):
+        raise PlanError(dict.fromkeys(problems))
     return list(found.values())
 
 
@@ -138,21 +148,9 @@ def _with(config: RunConfig, name: str, value: Any) -> RunConfig:
     return replace(config, **values)
 
 
-def _candidate(
-    config: RunConfig,
-    varied: Mapping[str, Any],
-    axes: Mapping[str, Sequence[Any]],
-    devices: Devices,
-    facts: DataFacts | None,
-) -> tuple[Candidate, object]:
-    """Return a candidate, and a key that equal candidates share."""
-    config = _fitting(replace(config, **varied))
-    try:
-        plan = make_plan(config, devices, facts)
-    except PlanError as error:
-        label = ", ".join(_named(name, value) for name, value in varied.items()) or config.strategy
-        return Candidate(label, config, "; ".join(map(str, error.problems))), str(varied)
-    return Candidate(_label(plan, axes), config), render_script(plan)
+def _refused(config: RunConfig, varied: Mapping[str, Any], error: PlanError) -> Candidate:
+    label = ", ".join(_named(name, value) for name, value in varied.items()) or config.strategy
+    return Candidate(label, config, "; ".join(map(str, error.problems)))
 
 
 def _fitting(config: RunConfig) -> RunConfig:

@@ -28,11 +28,27 @@ class Plans:
         self.first = self.nearest(1, below=2 + NEARBY)
         """The plan of the smallest size."""
         whole = self.first.num_train_examples // self.first.num_replicas_in_sync
-        self.most = self.nearest(max(1, whole)).per_replica_batch_size
-        """The largest size that the data allows."""
+        self.refused = ""
+        """Why a larger size than `most` cannot be planned; empty if the data is the limit."""
+        self.most = self._most(max(1, whole))
+        """The largest size that data and memory allow."""
 
     def _plan(self, size: int) -> Plan:
         return make_plan(with_size(self._config, size), self._devices, self._facts)
+
+    def _most(self, whole: int) -> int:
+        try:
+            return self.nearest(whole).per_replica_batch_size
+        except PlanError as error:
+            self.refused = str(error.problems[0])
+        most, end = self.first.per_replica_batch_size, whole
+        while end - most > 1:
+            size = (most + end) // 2
+            try:
+                most = self.nearest(size, most, end).per_replica_batch_size
+            except PlanError:
+                end = size
+        return most
 
     def nearest(self, size: int, above: int = 0, below: int | None = None) -> Plan:
         """Return the plan of a size, or of the nearest size between two others that has a plan.

@@ -253,6 +253,8 @@ class Search:
         if self._fails is not None:
             why = self._trials[self._fails].reason
             return "memory", f"{self._fails:,} a replica do not fit: {why}."
+        if self._plans.refused:
+            return "memory", self._plans.refused
         examples = f"{self._plans.first.num_train_examples:,} examples"
         reason = f"The data is the limit: {examples} make no batch larger than {self._fits:,}."
         return "data", reason
