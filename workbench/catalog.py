@@ -316,7 +316,7 @@ OPTIMIZERS: Mapping[str, Optimizer] = {
 
 PIPELINES: Mapping[str, Choice] = {
     "usual": Choice(
-        "Usual", "One global batch at a time, distributed by experimental_distribute_dataset."
+        "Usual", "A tf.data pipeline; TensorFlow splits each global batch among the replicas."
     ),
     "indexed": Choice(
         "Indexed and stacked",

@@ -117,7 +117,7 @@ def test_an_impossible_plan_is_refused_with_a_fix(
 ) -> None:
     done = terminal.type("run", *arguments.split())
     assert done.returncode == 2
-    assert "This cannot be planned:" in done.stderr
+    assert "These settings do not work here:" in done.stderr
     assert message in done.stderr
     assert not terminal.runs.exists()
 

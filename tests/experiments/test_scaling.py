@@ -37,8 +37,8 @@ def answer(noise: NoiseScale, batch: int = 128) -> Scaling:
 def test_a_known_scale_gives_the_limit_and_the_gain_of_twice_the_replicas() -> None:
     assert answer(KNOWN).sentence == (
         "Yes: more replicas help nearly in full up to about 130 examples a step; yours takes 128. "
-        "At 1,200, the noise scale, half of an example's worth is left. Twice the replicas reach "
-        "the same loss at most 1.8 times as fast."
+        "In batches of about 1,200 (the gradient noise scale), an example helps half as much as in "
+        "small ones. Twice the replicas reach the same loss at most 1.8 times as fast."
     )
 
 

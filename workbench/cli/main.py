@@ -52,7 +52,7 @@ def _report(error: Exception) -> int:
 
     if isinstance(error, ConfigError | DeviceError):
         problems = error.problems if isinstance(error, ConfigError) else [error]
-        print("This cannot be planned:", *problems, sep="\n  ", file=sys.stderr)
+        print("These settings do not work here:", *problems, sep="\n  ", file=sys.stderr)
         return UNPLANNABLE
     if isinstance(error, RunError | LabError | OutputError | MakingError):
         print(error, file=sys.stderr)

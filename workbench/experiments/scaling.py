@@ -252,7 +252,8 @@ def _sentence(noise: NoiseScale, now: Larger, twice: Larger) -> str:
     lead = "Yes" if batch * NEARLY_FULL <= noise.examples else part
     return (
         f"{lead}: more replicas help nearly in full up to about "
-        f"{about(noise.examples / NEARLY_FULL)} examples {yours}. At {about(noise.examples)}, the "
-        "noise scale, half of an example's worth is left. Twice the replicas reach the same loss "
-        f"at most {twice.most_speedup:.2g} times as fast."
+        f"{about(noise.examples / NEARLY_FULL)} examples {yours}. In batches of about "
+        f"{about(noise.examples)} (the gradient noise scale), an example helps half as much as in "
+        "small ones. Twice the replicas reach the same loss at most "
+        f"{twice.most_speedup:.2g} times as fast."
     )

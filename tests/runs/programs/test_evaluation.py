@@ -93,9 +93,8 @@ def test_a_run_without_a_checkpoint_is_refused_with_the_change_that_helps(runs: 
     with pytest.raises(RunError) as raised:
         run.evaluate()
     assert str(raised.value) == (
-        "A finished run is evaluated with its saved model, any other run with its last checkpoint; "
-        f"{run.dir} is stopped and has no complete checkpoint. Resume the run: it saves one when "
-        "it is stopped or finishes."
+        f"There are no weights to evaluate yet: {run.dir} is stopped and has no complete "
+        "checkpoint. Resume it: a run saves one when it is stopped or finishes."
     )
     with pytest.raises(RunError, match=r"has no model\.keras.*Let the run finish"):
         run.load_model()

@@ -60,9 +60,8 @@ def evaluated_step(run_dir: Path) -> int | None:
         _require_model(run_dir)
     if step is None:
         raise RunError(
-            "A finished run is evaluated with its saved model, any other run with its last "
-            f"checkpoint; {run_dir} is {state} and has no complete checkpoint. Resume the run: it "
-            "saves one when it is stopped or finishes."
+            f"There are no weights to evaluate yet: {run_dir} is {state} and has no complete "
+            "checkpoint. Resume it: a run saves one when it is stopped or finishes."
         )
     return step
 

@@ -22,7 +22,7 @@ from .fields import (
     text_box,
 )
 
-LATER = "The arithmetic appears here after the problems are fixed."
+LATER = "The steps per epoch appear here once the problems are fixed."
 
 
 class BatchFields:

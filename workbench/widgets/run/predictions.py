@@ -124,7 +124,7 @@ class Predictions:
         self._state.value = markup.quiet(f"Test accuracy {accuracy}, test loss {loss}{weights}.")
         if not evaluation["classes"]:
             self._classes.value = markup.quiet(
-                "The accuracy of each class is not known for this data."
+                "The results of this model are not classes, so none has an accuracy of its own."
             )
             for part in (self._confusion, self._which, self._images):
                 set_visible(part, visible=False)
