@@ -158,10 +158,11 @@ def test_functions_of_a_cell_train_under_colabs_versions_and_their_script_runs_a
 @pytest.mark.parametrize("page", ["classic-notebook"], indirect=True)
 def test_buttons_are_answered_while_a_cell_follows_the_run(page: LabPage) -> None:
     workbench = WorkbenchPage(page, "follow.ipynb", CELL)
-    expect(workbench.root.get_by_text("They are lost when this runtime ends.")).to_be_visible()
+    keeping = workbench.root.get_by_text("They are lost when this runtime ends. To keep them,")
+    expect(keeping).to_be_visible()
     workbench.train(**LONG_RUN)
     expect(workbench.state).to_have_text("running")
-    note = workbench.root.get_by_text("Colab ends a runtime in which no cell runs")
+    note = workbench.root.get_by_text("A cell with these two lines runs until the run ends")
     expect(note).to_be_visible()
     expect(workbench.root.get_by_text(CELL)).to_be_visible()
     page.screenshot("note")
