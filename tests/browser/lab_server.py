@@ -6,12 +6,14 @@ import secrets
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
+
+import psutil
 
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.lab import JUPYTER
@@ -147,12 +149,16 @@ class Lab:
 def running_lab(
     root: Path, home: Path, program: Program = LAB, base_url: str = "/"
 ) -> Iterator[LabServer]:
-    """Start JupyterLab or another program on a free port; stop it and its kernels at the end."""
+    """Start JupyterLab or another program on a free port; stop it and its kernels at the end.
+
+    Runs that a failed test left in its folder end too, because runs outlive their server.
+    """
     lab = Lab(root, home, program, base_url)
     try:
         yield lab.start()
     finally:
         lab.stop()
+        _end_runs(root)
 
 
 @contextmanager
@@ -161,6 +167,13 @@ def loaded_ahead(root: Path, home: Path) -> Iterator[None]:
     command, environment = [sys.executable, "-c", HOLD], isolated_environment(home, sys.executable)
     with subprocess.Popen(command, cwd=root, env=environment, stdin=subprocess.PIPE):
         yield
+
+
+def _end_runs(root: Path) -> None:
+    for process in psutil.process_iter(["cmdline"]):
+        if any(f"{root}{os.sep}" in word for word in process.info["cmdline"] or ()):
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
 
 
 def _wait_for_port(process: subprocess.Popen[bytes], server_file: Path, log: Path) -> int:

@@ -6,7 +6,6 @@ import dataclasses
 import html
 import re
 import threading
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -330,22 +329,3 @@ def test_a_preset_leaves_name_start_and_archive_of_a_run(form: Form) -> None:
     assert {name: getattr(asked, name) for name in kept} == kept
     assert asked.name == "mine"
     assert asked.start_now
-
-
-def test_data_that_cannot_be_downloaded_is_a_problem_until_its_files_are_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    row = catalog.DATA["fashion_mnist"]
-    absent = dataclasses.replace(row, folders=(str(tmp_path),), url="http://127.0.0.1:9/")
-    monkeypatch.setitem(catalog.DATA, "fashion_mnist", absent)  # type: ignore[arg-type]
-    monkeypatch.setenv("WORKBENCH_UNPACKED", "")
-    form = Form(RunConfig(data="fashion_mnist"), LAPTOP)
-    (problem,) = until(lambda: form.state.problems)
-    assert (problem.field, problem.fix) == ("data", row.remedy)
-    assert form.state.plan is not None
-    (field,) = form.parts.named("data")
-    assert "Connect this machine to the internet" in field.problems
-    for name in row.files:
-        (tmp_path / name).touch()
-    form.refresh()
-    assert form.state.problems == ()
