@@ -251,9 +251,8 @@ def check_xla(
     if not config.xla:
         return
     if config.eager:
-        findings.add(
-            "xla", "off with eager, which runs without graphs", True, f"{_XLA_OFF}, or eager."
-        )
+        rule = "off with eager, which runs without graphs"
+        findings.add("xla", rule, True, f"{_XLA_OFF}, or eager.")
     if placement.kind == "GPU" and sys.platform == "darwin":
         rule = "off on a Mac's GPU, for which TensorFlow has no XLA"
         findings.add("xla", rule, True, f"{_XLA_OFF}, or choose the device CPU:0.")
@@ -267,9 +266,9 @@ def _check_sums(findings: Findings, config: RunConfig) -> None:
     if config.step is not None:
         rule = f"off with a train step of your own {why}, as its update does"
         fix = (
-            f"{_XLA_OFF} and put @tf.function(jit_compile=True) on the function that computes your "
+            f"{_XLA_OFF} and put @tf.function(jit_compile=True) on the function that computes "
+            "your step's gradient, or choose the strategy one_device."
         )
-        fix += "step's gradient, or choose the strategy one_device."
         findings.add("xla", rule, True, fix)
     elif config.loop == "custom" and config.clip_norm is not None:
         rule = f"off with clip_norm {why}, as the norm of their sum does"
