@@ -12,6 +12,7 @@ from tests.cli.terminal import Terminal
 from workbench.codegen import render_notebook, render_script
 from workbench.config import RunConfig
 from workbench.devices import Devices, detect
+from workbench.hosts import TERMINAL
 from workbench.plan import make_plan
 
 FLAGS = ["--strategy", "one_device", "--epochs", "2", "--learning-rate", "0.01"]
@@ -24,10 +25,12 @@ def devices() -> Devices:
 
 
 @pytest.mark.slow
-def test_detect_gives_the_devices_of_the_library_as_json(terminal: Terminal) -> None:
+def test_detect_gives_the_devices_of_the_library_and_the_host_as_json(terminal: Terminal) -> None:
     done = terminal.type("detect", "--json")
     assert done.returncode == 0
-    found = Devices.from_json(json.loads(done.stdout))
+    values = json.loads(done.stdout)
+    assert values.pop("host") == TERMINAL
+    found = Devices.from_json(values)
     assert found.interpreter == sys.executable
     assert found.tensorflow_version == detect(import_tensorflow=False).tensorflow_version
     assert found.cpu_cores >= 1
