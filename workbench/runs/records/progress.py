@@ -126,7 +126,7 @@ def read_progress(run_dir: Path) -> Progress:
     }
     copies = read_copies(run_dir)
     rehearsed = read_events(run_dir / REHEARSAL_FOLDER / leader / "events.jsonl")
-    lost = losses_of(rehearsed or leader_events, living=living) if told else ""
+    lost = losses_of(rehearsed or leader_events, living=living) if state != "queued" else ""
     troubles = (
         _clock_note(told),
         copies.trouble if copies else "",
