@@ -19,7 +19,7 @@ from workbench.config import RunConfig
 from workbench.devices import Devices
 from workbench.devices.nvidia import NvidiaGpu
 from workbench.experiments.agreement import certify
-from workbench.forking import Forked, ForkServer, Order
+from workbench.forking import ColdError, Forked, ForkServer, Order
 from workbench.plan import make_plan
 from workbench.runs import Run, start_run
 from workbench.runs.processes.forks import loaded_ahead
@@ -74,11 +74,15 @@ def test_a_forked_run_gives_the_losses_and_model_of_a_cold_run(
 
 @pytest.fixture
 def forks(ahead: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The programs for which this test forked processes."""
+    """The programs for which this test forked processes, or the reasons for cold starts."""
     programs, fork = list[str](), ForkServer.fork
 
     def recorded_fork(server: ForkServer, order: Order) -> Forked:
-        forked = fork(server, order)
+        try:
+            forked = fork(server, order)
+        except ColdError as error:
+            programs.append(f"cold: {error}")
+            raise
         programs.append(order.arguments[1])
         return forked
 
