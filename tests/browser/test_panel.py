@@ -25,7 +25,7 @@ from workbench.runs.folder.events import read_events
 MANAGER = "@jupyter-widgets/jupyterlab-manager"
 OURS = "tf-distribute-workbench"
 LABEL = "Distributed training"
-WITHOUT = "Python without the workbench"
+WITHOUT = "Another Python"
 
 
 @pytest.fixture
