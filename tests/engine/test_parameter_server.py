@@ -104,7 +104,7 @@ def evaluated(root: Path) -> Run:
     """A run with checkpoints that an evaluator tested."""
     config = RunConfig(**{**FIELDS, "epochs": 3}, evaluator=True, start_now=True)
     run = start_run(config, root, LAPTOP)
-    assert run.wait(LIMIT_SECONDS) == "finished", run.failure
+    assert run.wait(LIMIT_SECONDS) == "finished", run.log()
     return run
 
 
