@@ -8,13 +8,16 @@ UV := VIRTUAL_ENV=.venv $(BIN)/uv
 FRONT_END := $(shell find extension -type f -not -path '*/node_modules/*' \
 	-not -path '*/lib/*' -not -path '*/labextension/*')
 
-.PHONY: help lab test test-all quick lint format install lock clean
+.PHONY: help lab test test-all quick lint format docs links wheel install lock clean
 
 help:
 	@echo "make lab       set up everything and open the workbench in JupyterLab"
 	@echo "make test      set-up, lint, quick tests, and each promise once for real: 15 minutes"
 	@echo "make test-all  all tests, notebooks and benchmarks; for one room: make test-all ROOM=engine"
 	@echo "make quick     lint and the tests without the mark slow, for the inner loop"
+	@echo "make docs      build the documentation: docs/_build/html/index.html"
+	@echo "make links     check the links of the documentation to other sites"
+	@echo "make wheel     build the wheel and the sdist: dist/"
 	@echo "make format    format Python and TypeScript"
 	@echo "make lock      renew requirements.txt from pyproject.toml"
 	@echo "make clean     remove the environment and all build outputs"
@@ -42,6 +45,16 @@ format: install
 	$(BIN)/ruff format .
 	$(BIN)/python hatch_build.py format
 
+docs: install
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build/html
+
+links: install
+	$(BIN)/python -m sphinx --builder linkcheck --quiet docs docs/_build/links
+
+wheel: install
+	rm -rf dist
+	$(UV) build --quiet --out-dir dist
+
 install: .venv/installed
 
 .venv/python: find-python.sh
@@ -66,4 +79,4 @@ lock: .venv/python
 		--output-file requirements.txt
 
 clean:
-	rm -rf .venv extension/node_modules extension/lib extension/labextension
+	rm -rf .venv dist docs/_build extension/node_modules extension/lib extension/labextension

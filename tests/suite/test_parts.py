@@ -31,7 +31,7 @@ def test_a_room_runs_alone() -> None:
     (pages,) = parts_of("all", "browser")
     assert (pages.name, pages.targets) == ("pages", ("tests/browser",))
     assert [part.name for part in parts_of("all", "benchmarks")] == ["benchmarks"]
-    assert target_of("readme") == "tests/test_readme.py"
+    assert target_of("docs") == "tests/test_docs.py"
     assert target_of("notebooks") == "notebooks"
     assert {"benchmarks", "colab", "suite", "wheel"} <= set(rooms())
 

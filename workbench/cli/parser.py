@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -78,6 +79,15 @@ class Parser(argparse.ArgumentParser):
         """Print the problem as a short message, not below a page of usage, and exit."""
         print(f"{self.prog}: {message}\nSee {self.prog} --help", file=sys.stderr)
         sys.exit(USAGE_ERROR)
+
+    def help_texts(self) -> Iterator[tuple[str, str]]:
+        """Yield this command and each command below it, with its help."""
+        self._load()
+        yield self.prog, self.format_help()
+        for action in self._actions:
+            choices = action.choices.values() if isinstance(action.choices, Mapping) else ()
+            for below in filter(lambda each: isinstance(each, Parser), choices):
+                yield from below.help_texts()
 
     def _load(self) -> None:
         """Import the command of this parser and add its flags, once."""
