@@ -136,9 +136,27 @@ def paths_in(row: str, tracked: set[Path]) -> list[str]:
 def test_versions_agree() -> None:
     package = json.loads((ROOT / "extension/package.json").read_text())
     package_lock = json.loads((ROOT / "extension/package-lock.json").read_text())
-    assert package["version"] == package_lock["version"] == workbench.__version__
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    versions = {package["version"], package_lock["version"], citation["version"]}
+    assert versions == {workbench.__version__}
     headings = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert workbench.__version__ in headings
+
+
+def test_workflows_call_targets_of_the_makefile() -> None:
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for path in (ROOT / ".github" / "workflows").iterdir():
+        jobs = yaml.safe_load(path.read_text())["jobs"].values()
+        commands = [step.get("run", "") for job in jobs for step in job["steps"]]
+        called = {
+            word
+            for command in commands
+            if command.startswith("make ")
+            for word in command.split()[1:]
+            if "=" not in word
+        }
+        assert called
+        assert called <= targets
 
 
 def test_the_distribution_and_the_command_keep_their_names() -> None:
