@@ -94,14 +94,26 @@ def test_places_to_which_pages_send_people_are_titles_of_the_page() -> None:
 
 @pytest.mark.parametrize("page", ["README.md", "docs/hosts.md"])
 def test_hardware_that_was_run_is_in_the_table_and_other_hardware_is_not(page: str) -> None:
-    where, _, rest = PAGES[page].partition("Where it was run")[2].partition("\n\n**Not run")
-    assert "H100" in where
-    assert "TPU" in rest or "TPU" in PAGES[page].partition("## Not run")[2]
+    where, _, rest = PAGES[page].partition("## Where it was run")[2].partition("Not run")
+    assert "one H100" in where
+    assert "differ by up to 2e-5" in where
+    not_run = rest.partition("\n## ")[0]
+    assert "TPU" in not_run
+    assert "everal GPUs" in not_run.replace("**", "")
+    assert "H100" not in not_run
 
 
 def test_chips_that_are_lent_singly_are_one_replica() -> None:
-    (named,) = re.findall(r"One (v\w+) or (v\w+) chip, .+? is one replica", TEXTS)
-    assert {tpu.REPLICAS_PER_CHIP[kind] for kind in named} == {1}
+    named = re.findall(r"One (v\w+) or (v\w+) chip, .+? is one replica", TEXTS)
+    assert named == [("v5e", "v6e")]
+    assert {tpu.REPLICAS_PER_CHIP[kind] for kind in named[0]} == {1}
+
+
+def test_blocks_are_in_languages_that_are_run_or_only_shown() -> None:
+    blocks = [block for text in PAGES.values() for block in BLOCK.findall(text)]
+    assert {language for language, _, _ in blocks} == {"sh", "python", "json", "text"}
+    readme = {language for language, _, _ in BLOCK.findall(PAGES["README.md"])}
+    assert readme == {"sh", "python"}
 
 
 @pytest.mark.slow
