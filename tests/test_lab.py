@@ -1,6 +1,5 @@
-"""Tests of `workbench lab`: the opened notebook, the printed address, and its end."""
+"""Tests of `workbench lab`: its command, the printed address, and its end."""
 
-import json
 import os
 import subprocess
 import sys
@@ -17,58 +16,23 @@ from workbench.runs.processes.forks import fork_server
 ROOT = Path(__file__).parents[1]
 
 
-def test_the_starter_notebook_is_made_once(tmp_path: Path) -> None:
-    path = lab.ensure_notebook(tmp_path, None)
-    assert path == lab.OWN_NOTEBOOK
-    notebook = json.loads((tmp_path / path).read_text())
-    assert [cell["metadata"]["tags"] for cell in notebook["cells"]] == [["workbench-autorun"]]
-    (tmp_path / path).write_text("mine")
-    lab.ensure_notebook(tmp_path, None)
-    assert (tmp_path / path).read_text() == "mine"
-
-
-def test_a_copy_of_the_lesson_is_opened_if_the_folder_has_the_lesson(tmp_path: Path) -> None:
-    lesson = tmp_path / lab.LESSON
-    lesson.parent.mkdir()
-    lesson.write_text('{"cells": []}')
-    assert lab.ensure_notebook(tmp_path, None) == lab.OWN_NOTEBOOK
-    assert (tmp_path / lab.OWN_NOTEBOOK).read_text() == lesson.read_text()
-    assert lab.ensure_notebook(tmp_path, "a folder/b.ipynb") == Path("a folder/b.ipynb")
-    assert (tmp_path / "a folder/b.ipynb").exists()
-
-
-def test_a_folder_that_cannot_be_written_is_named_with_a_fix(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "write_text", refuse)
-    with pytest.raises(lab.LabError, match=r"Permission denied\. Start it in a folder"):
-        lab.ensure_notebook(tmp_path, None)
-
-
-@pytest.mark.parametrize("notebook", ["../outside.ipynb", "script.py"])
-def test_a_path_that_jupyterlab_cannot_open_is_refused(tmp_path: Path, notebook: str) -> None:
-    with pytest.raises(lab.LabError, match=r"inside the folder[^.]*\. Asked for .*name another"):
-        lab.ensure_notebook(tmp_path, notebook)
-
-
 def test_the_command_binds_to_loopback_and_hides_the_token(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("WORKBENCH_RUNS", raising=False)
-    launch = lab.prepare(None, open_browser=False, notebook=None)
+    launch = lab.prepare(None, open_browser=False)
     token = launch.environment["JUPYTER_TOKEN"]
     assert "--ServerApp.ip=127.0.0.1" in launch.command
     assert "--no-browser" in launch.command
     assert token not in " ".join(launch.command)
-    assert launch.address.endswith(f"/lab?workbench=workbench.ipynb&token={token}")
+    assert launch.address.endswith(f"/lab?workbench&token={token}")
     assert launch.environment["WORKBENCH_RUNS"] == str(tmp_path / "runs")
-    assert lab.prepare("r", True, None).environment["WORKBENCH_RUNS"] == str(tmp_path / "r")
+    assert lab.prepare("r", open_browser=True).environment["WORKBENCH_RUNS"] == str(tmp_path / "r")
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", "/mine")
-    folders = lab.prepare(None, True, None).environment["JUPYTER_CONFIG_PATH"].split(os.pathsep)
+    folders = (
+        lab.prepare(None, open_browser=True).environment["JUPYTER_CONFIG_PATH"].split(os.pathsep)
+    )
     assert folders == [str(lab.JUPYTER), "/mine"]
 
 

@@ -27,6 +27,11 @@ export function callOf({ runsFolder, preset }: Beginnings): string {
   return `Workbench(${given.join(', ')})`;
 }
 
+/** Return the source of a cell that opens a workbench. */
+export function workbenchSource(beginnings: Beginnings): string {
+  return [...importsOf(beginnings), '', callOf(beginnings)].join('\n');
+}
+
 /** Return the choices for a kernel in the folder of a file, given the path of the file. */
 export function beside(
   path: string,

@@ -1,6 +1,5 @@
 /** The JupyterLab plugins of the workbench. Each works without the others. */
 
-import { arrivalPlugin } from './notebook/arrival.js';
 import { fileLinksPlugin } from './notebook/fileLinks.js';
 import { latePlugin } from './notebook/late.js';
 import { comparePlugin } from './main/comparePlugin.js';
@@ -16,7 +15,6 @@ import { statusPlugin } from './status/plugin.js';
 export default [
   openPlugin,
   panelPlugin,
-  arrivalPlugin,
   snapshotPlugin,
   renewalPlugin,
   latePlugin,

@@ -1,4 +1,4 @@
-"""The JupyterLab extension: opening a workbench, arriving at one, and its saved view."""
+"""The JupyterLab extension: opening a workbench in a notebook, and its saved view."""
 
 import re
 from pathlib import Path
@@ -102,42 +102,6 @@ def test_menu_offers_it(lab: LabPage) -> None:
     lab.page.locator("#jp-MainMenu").get_by_text("File", exact=True).click()
     lab.page.locator('.lm-Menu-item[data-type="submenu"]', has_text="New").first.click()
     expect(lab.page.locator(".lm-Menu-item", has_text=IN_NOTEBOOK)).to_be_visible()
-
-
-def test_arriving_runs_the_workbench_once(lab: LabPage) -> None:
-    lab.write_notebook("arrive.ipynb", [code("1 + 1"), code(WORKBENCH, None, "workbench-autorun")])
-    lab.open(workbench="arrive.ipynb")
-    live = lab.cell(1).locator(".jp-OutputArea-output .jupyter-widgets").first
-    expect(live).to_be_visible()
-    expect(lab.cell(1).locator(".jp-InputPrompt")).to_have_text("[1]:")
-    expect(lab.cell(0).locator(".jp-InputPrompt")).to_have_text("[ ]:")
-    lab.page.wait_for_function("!location.search.includes('workbench')")
-
-    lab.reload()
-    expect(live).to_be_visible()
-    expect(lab.cell(1).locator(".jp-InputPrompt")).to_have_text("[1]:")
-
-    lab.page.goto(lab.address(workbench="arrive.ipynb"))
-    lab.wait_until_ready()
-    lab.wait_for_kernel()
-    expect(live).to_be_visible()
-    lab.page.wait_for_function("!location.search.includes('workbench')")
-    expect(lab.cell(1).locator(".jp-InputPrompt")).to_have_text("[1]:")
-
-
-@pytest.mark.parametrize("more", ["\nopen('ran', 'w').close()", "\n!touch ran"])
-def test_arriving_runs_no_other_code(lab: LabPage, more: str) -> None:
-    lab.write_notebook("other.ipynb", [code(WORKBENCH + more, None, "workbench-autorun")])
-    lab.open(workbench="other.ipynb")
-    lab.wait_for_kernel()
-    lab.page.wait_for_function("!location.search.includes('workbench')")
-    expect(lab.cell(0).locator(".jp-InputPrompt")).to_have_text("[ ]:")
-    assert not (lab.server.root / "ran").exists()
-
-
-def test_arriving_at_a_missing_notebook_shows_a_message(lab: LabPage) -> None:
-    lab.open(workbench="not-there.ipynb")
-    expect(lab.page.get_by_text("The workbench could not open not-there.ipynb")).to_be_visible()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

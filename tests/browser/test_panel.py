@@ -52,6 +52,19 @@ def test_a_click_opens_the_form_and_a_second_click_shows_it_again(panel: PanelPa
     assert len(panel.kernels()) == 1
 
 
+def test_the_address_of_workbench_lab_opens_it_once(panel: PanelPage) -> None:
+    panel.lab.open(workbench="")
+    panel.wait_until_live()
+    panel.page.wait_for_function("!location.search.includes('workbench')")
+    panel.reload()
+    panel.wait_until_live()
+    panel.page.goto(panel.lab.address(workbench=""))
+    panel.lab.wait_until_ready()
+    panel.wait_until_live()
+    expect(panel.panels).to_have_count(1)
+    assert len(panel.kernels()) == 1
+
+
 def test_palette_menu_and_keyboard_reach_it(panel: PanelPage) -> None:
     panel.lab.open()
     expect(panel.lab.find_in_palette(LABEL)).to_be_visible()

@@ -21,6 +21,7 @@ import { WorkbenchPanel } from './panel.js';
 import { showWorkbench } from './source.js';
 
 const OPEN = 'workbench:open-panel';
+const PARAMETER = 'workbench';
 
 type Tracker = WidgetTracker<WorkbenchPanel>;
 
@@ -63,6 +64,17 @@ const ARGUMENTS = {
   kernel: { type: 'string', description: 'The name of the kernel' },
   modelId: { type: 'string', description: 'The widget to show' }
 };
+
+/** Whether `workbench lab` opened this page; a reload of it is left to the layout's restorer. */
+function arrives(): boolean {
+  const address = new URL(location.href);
+  if (!address.searchParams.has(PARAMETER)) {
+    return false;
+  }
+  address.searchParams.delete(PARAMETER);
+  history.replaceState(history.state, '', address);
+  return true;
+}
 
 function addCommand(app: JupyterFrontEnd, tracker: Tracker, host: Host): void {
   const { trans } = host;
@@ -125,5 +137,8 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
       name: () => 'panel',
       args: ({ memory }) => ({ ...memory })
     });
+    if (arrives()) {
+      void app.commands.execute(OPEN);
+    }
   }
 };

@@ -1,32 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { beside, NOTHING_CHOSEN } from '../beginnings.js';
-import { notebookOf, withoutNotebook } from '../notebook/address.js';
-import {
-  AUTORUN_TAG,
-  runsAtOpening,
-  workbenchSource
-} from '../notebook/cells.js';
+import { beside, NOTHING_CHOSEN, workbenchSource } from '../beginnings.js';
 import { savedViewOf } from '../notebook/savedView.js';
 import { bytes } from '../download/download.js';
 import { ENGLISH as trans } from '../runview/language.js';
 import { isGone, noteFor } from '../state.js';
 
-const TAGS = [AUTORUN_TAG];
 const WORKBENCH_SOURCE = workbenchSource(NOTHING_CHOSEN);
 
 const RUN_IT = 'Saved view. Run the cell for the live workbench.';
-
-test('cells that only open a workbench run at opening', () => {
-  assert.ok(runsAtOpening(WORKBENCH_SOURCE, TAGS));
-  assert.ok(
-    runsAtOpening(
-      '# The form.\nfrom workbench import RunConfig, Workbench\n\nbench = Workbench()\nbench',
-      ['lesson', AUTORUN_TAG]
-    )
-  );
-});
 
 test('a new notebook opens a workbench with the preset and the folder of the settings', () => {
   assert.equal(
@@ -39,46 +22,8 @@ test('a new notebook opens a workbench with the preset and the folder of the set
     source,
     'from workbench import Workbench\nfrom workbench.catalog import PRESETS\n\nWorkbench(PRESETS["cnn"].config, runs_dir="../../my runs")'
   );
-  assert.ok(runsAtOpening(source, TAGS));
   assert.deepEqual(beside('Untitled.ipynb', chosen), chosen);
   assert.deepEqual(beside('a/b.ipynb', NOTHING_CHOSEN), NOTHING_CHOSEN);
-});
-
-test('a cell without the tag, or with any other code, does not run at opening', () => {
-  assert.ok(!runsAtOpening(WORKBENCH_SOURCE, undefined));
-  assert.ok(!runsAtOpening(WORKBENCH_SOURCE, ['other']));
-  for (const more of [
-    'import os',
-    'print(1)',
-    '!rm -r x',
-    '%run x.py',
-    'Workbench(); f()',
-    'Workbench(f())',
-    'Workbench(PRESETS[f()].config)',
-    'Workbench(runs_dir=f())',
-    'Workbench(runs_dir="a" + f("b"))',
-    'f()'
-  ]) {
-    assert.ok(!runsAtOpening(`${WORKBENCH_SOURCE}\n${more}`, TAGS), more);
-  }
-  assert.ok(!runsAtOpening('', TAGS));
-  assert.ok(!runsAtOpening('from os import system', TAGS));
-});
-
-test('the address names a notebook, and only this parameter is removed', () => {
-  const address =
-    'http://127.0.0.1:8888/lab?token=t&workbench=a%20folder%2Fb.ipynb&reset#x';
-  assert.equal(notebookOf(address), 'a folder/b.ipynb');
-  assert.equal(notebookOf('http://127.0.0.1:8888/lab'), null);
-  assert.equal(
-    notebookOf('http://127.0.0.1:8888/lab?workbench=script.py'),
-    null
-  );
-  const left = new URL(withoutNotebook(address));
-  assert.equal(left.searchParams.get('token'), 't');
-  assert.ok(left.searchParams.has('reset'));
-  assert.ok(!left.searchParams.has('workbench'));
-  assert.equal(left.hash, '#x');
 });
 
 test('the note above a saved view names the next step', () => {
