@@ -7,7 +7,11 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.lab_page import LabPage
 
-SOURCE = "from workbench import Workbench\n\nWorkbench()"
+PRESET = "mlp_synthetic"
+SOURCE = f"""from workbench import Workbench
+from workbench.catalog import PRESETS
+
+Workbench(PRESETS[{PRESET!r}].config)"""
 LINES = """() => {
     const view = document.querySelector('.wbv-charts');
     if (!view || !Number(view.dataset.points)) {

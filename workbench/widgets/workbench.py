@@ -15,6 +15,7 @@ from workbench.hosts import host_line
 from workbench.runs.folder.files import RunError, runs_root
 from workbench.runs.foreign_settings import foreign_settings
 from workbench.runs.listing import living
+from workbench.runs.programs.published import is_unsure
 from workbench.widgets.form.form import Form, FormState
 from workbench.widgets.form.notebook_function import NotebookFunction
 from workbench.widgets.form.running_line import RunningLine
@@ -55,7 +56,8 @@ if TYPE_CHECKING:
 
 RUN = "Run"
 """The title of the tab with the opened run."""
-FIRST_PRESET = "mlp_synthetic"
+FIRST_PRESETS = ("dense_fashion_mnist", "mlp_synthetic")
+"""The form opens with the first of them whose data need no download."""
 STARTING = "starting"
 
 
@@ -64,7 +66,7 @@ class Workbench:
 
     Args:
         config: the config that the form opens with. None: the config of the newest living run. If
-            no run is alive: the first lesson on all GPUs, or on two virtual replicas of the CPU.
+            no run is alive: Fashion-MNIST if its files are on this machine, else synthetic data.
         runs_dir: the folder of runs; None: `$WORKBENCH_RUNS`, else `runs`.
         model: the user's own model: a function of the notebook, `module:function` or
             `file.py:function`. The text of a notebook's function goes into the script, with
@@ -98,7 +100,7 @@ class Workbench:
     ) -> None:
         self._takes_config = config is None and not (model or data or step)
         """Whether the form opens with the config of the run that is alive."""
-        config = config or catalog.PRESETS[FIRST_PRESET].config
+        config = config or _first_config()
         functions: dict[str, NotebookFunction] = {}
         addresses: dict[str, Any] = {}
         for field, own in (("model", model), ("data", data), ("step", step)):
@@ -356,6 +358,11 @@ class Workbench:
 
     def _raise(self, error: Exception) -> None:
         raise error
+
+
+def _first_config() -> RunConfig:
+    configs = (catalog.PRESETS[name].config for name in FIRST_PRESETS)
+    return next(config for config in configs if not is_unsure(config))
 
 
 def follow() -> Following:
