@@ -17,7 +17,7 @@ help:
 	@echo "make quick     lint and the tests without the mark slow, for the inner loop"
 	@echo "make docs      build the documentation: docs/_build/html/index.html"
 	@echo "make links     check the links of the documentation to other sites"
-	@echo "make wheel     build the wheel and the sdist: dist/"
+	@echo "make wheel     build and check the wheel and the sdist: dist/"
 	@echo "make format    format Python and TypeScript"
 	@echo "make lock      renew requirements.txt from pyproject.toml"
 	@echo "make clean     remove the environment and all build outputs"
@@ -54,6 +54,8 @@ links: install
 wheel: install
 	rm -rf dist
 	$(UV) build --quiet --out-dir dist
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
 
 install: .venv/installed
 

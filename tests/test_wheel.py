@@ -69,6 +69,25 @@ def test_the_wheel_has_the_front_end_without_its_sources(wheel: Path) -> None:
 
 
 @pytest.mark.promise
+def test_wheel_and_sdist_can_be_published(wheel: Path) -> None:
+    (sdist,) = wheel.parent.glob("*.tar.gz")
+    for checker in ("twine check --strict", "check_wheel_contents"):
+        command = [sys.executable, "-m", *checker.split(), str(wheel)]
+        command += [str(sdist)] if checker.startswith("twine") else []
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.promise
+def test_the_licences_of_the_bundled_javascript_are_inside(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as files:
+        (name,) = (name for name in files.namelist() if name.endswith("third-party-licenses.json"))
+        packages = json.loads(files.read(name))["packages"]
+    assert packages
+    assert all(package["licenseId"] and package["extractedText"] for package in packages)
+
+
+@pytest.mark.promise
 def test_the_compressed_run_view_is_small(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as files:
         front_end = [

@@ -1,4 +1,4 @@
-"""The project's wheel, built from a copy, so that nothing is written here."""
+"""The project's wheel and sdist, built from a copy, so that nothing is written here."""
 
 import shutil
 import subprocess
@@ -14,9 +14,10 @@ NODE_MODULES = Path("extension", "node_modules")
 
 
 def build(folder: Path, path: str | None = None) -> Path:
-    """Build it in an empty folder from what git tracks, with the installed packages for Node.js.
+    """Build both in an empty folder from what git tracks, with the installed packages for Node.js.
 
-    With another `path`, which is its PATH, these packages are installed anew.
+    With another `path`, which is its PATH, these packages are installed anew. Return the wheel, which
+    is beside the sdist.
     """
     source, target = folder / "source", folder / "wheel"
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
@@ -27,6 +28,7 @@ def build(folder: Path, path: str | None = None) -> Path:
     if path is None and (ROOT / NODE_MODULES).is_dir():
         (source / NODE_MODULES).symlink_to(ROOT / NODE_MODULES)
     python = ("--python", sys.executable)
-    uv("build", "-q", *python, "--wheel", "--out-dir", str(target), str(source), path=path)
+    kinds = ("--sdist", "--wheel")
+    uv("build", "-q", *python, *kinds, "--out-dir", str(target), str(source), path=path)
     (built,) = target.glob("*.whl")
     return built
