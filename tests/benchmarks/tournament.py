@@ -1,8 +1,8 @@
 """The tournament of strategies on Fashion-MNIST, as a user starts it.
 
 `python -m tests.benchmarks.tournament [--quick]` types `workbench compare --data fashion_mnist`,
-which trains every strategy that this machine can run, several times each, and recommends one. The
-time is that of the complete command, with its start and the detection of the devices.
+which trains every strategy that this machine can run, several times each. It recommends one, or says
+what would decide between them. The time is that of the complete command, with its start and the detection of the devices.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def main() -> int:
     taken_part = Limit(
         "strategies with a measured speed", f"of {count}", at_least=count, always=True
     )
-    advised = Limit("recommended strategies", "", at_least=1, always=True)
+    advised = Limit("recommended strategies", "", at_least=1)  # noise may leave it undecided
     reached = [
         taken_part.judge([able]),
         advised.judge([answer["advice"]["group"] is not None]),
