@@ -112,8 +112,8 @@ class Preset(Choice):
 
 
 _LISTENS = (
-    "TensorFlow's servers, one in each process, listen on every network interface and accept "
-    "connections from anyone: use it only in a network that you trust."
+    "Each process runs a TensorFlow server, which listens on every network interface and accepts "
+    "connections from anyone. Use it only in a network that you trust."
 )
 
 STRATEGIES: Mapping[str, Strategy] = {
@@ -134,10 +134,10 @@ STRATEGIES: Mapping[str, Strategy] = {
     ),
     "central_storage": Strategy(
         "CentralStorage",
-        "Variables once, on the host; a copy of the computation on each device.",
+        "One copy of the variables, on the host; every device computes a replica.",
         source="central_storage",
         mirrors=True,
-        uncompiled="whose variables are on another device than the replicas",
+        uncompiled="whose variables are not on the replicas' devices",
     ),
     "multi_worker_mirrored": Strategy(
         "MultiWorkerMirrored",
@@ -154,7 +154,7 @@ STRATEGIES: Mapping[str, Strategy] = {
         source="parameter_server",
         workers=True,
         synchronous=False,
-        uncompiled="whose variables are in other processes than the replicas",
+        uncompiled="whose variables are in other processes",
     ),
     "tpu": Strategy(
         "TPU",
@@ -181,7 +181,7 @@ LOOPS: Mapping[str, Loop] = {
 DATA: Mapping[str, Data] = {
     "synthetic": Data(
         "Synthetic",
-        "Random features with a noisy linear rule for the label; nothing to download.",
+        "Random features, labelled by a noisy linear rule; nothing to download.",
         source="synthetic",
         accuracy="binary_accuracy",
         model="mlp",
@@ -221,7 +221,7 @@ DATA: Mapping[str, Data] = {
 MODELS: Mapping[str, Model] = {
     "mlp": Model(
         "MLP 16-8-1",
-        "Two hidden layers and a probability: small enough to see the cost of distribution.",
+        "Two hidden layers and a sigmoid: small enough to see the cost of distribution.",
         source="mlp",
         short="MLP",
         data=("synthetic",),
@@ -278,27 +278,27 @@ COMMUNICATIONS: Mapping[str, Choice] = {
 }
 
 AUTO_SHARD: Mapping[str, Choice] = {
-    "auto": Choice("Automatic", "As File with the pipeline of sharded files, else as Data."),
+    "auto": Choice("Automatic", "File for the Sharded files pipeline, otherwise Data."),
     "data": Choice(
         "Data", "Every worker reads all data and trains on its own part of each global batch."
     ),
     "file": Choice(
         "File",
-        "Every worker reads its own files, the same in every epoch, and never sees the files of "
-        "other workers. Needs the pipeline of sharded files.",
+        "Every worker reads its own files, the same ones in every epoch, and never sees the "
+        "others' files. Needs the Sharded files pipeline.",
     ),
     "off": Choice(
         "Off",
-        "Every worker takes the same examples in the same order: the steps of an epoch use only "
-        "one part of the data, once for each worker.",
+        "Every worker trains on the same examples in the same order. With N workers, an epoch "
+        "covers only 1/N of the data, N times.",
     ),
 }
 
 PRECISIONS: Mapping[str, Choice] = {
     "float32": Choice("float32", "Single precision."),
-    "float64": Choice("float64", "Double precision: slow, but it proves that two runs agree."),
-    "mixed_bfloat16": Choice("mixed bfloat16", "Half the memory; made for TPUs and new GPUs."),
-    "mixed_float16": Choice("mixed float16", "Half the memory on GPUs; scales the loss."),
+    "float64": Choice("float64", "Double precision: slow; shows whether two runs agree."),
+    "mixed_bfloat16": Choice("mixed bfloat16", "Half the memory; for TPUs and recent GPUs."),
+    "mixed_float16": Choice("mixed float16", "Half the memory on GPUs; uses loss scaling."),
 }
 
 COMPILED = "compiled"
@@ -307,7 +307,7 @@ OPTIMIZERS: Mapping[str, Optimizer] = {
     "adam": Optimizer("Adam", "Adaptive moments; a good first choice at 0.001.", slots=2),
     "sgd": Optimizer("SGD", "Plain stochastic gradient descent."),
     "momentum": Optimizer(
-        "SGD with momentum", "SGD that keeps nine tenths of its last update.", slots=1
+        "SGD with momentum", "Stochastic gradient descent with momentum 0.9.", slots=1
     ),
     COMPILED: Optimizer(
         "As compiled", "The optimizer and learning rate that your own model is compiled with."
@@ -320,23 +320,23 @@ PIPELINES: Mapping[str, Choice] = {
     ),
     "indexed": Choice(
         "Indexed and stacked",
-        "Each replica takes its rows by number, for many steps together: the same batches, but "
-        "faster if the model is small.",
+        "Each replica gathers its examples by index, for many steps at once. The same batches "
+        "as Usual, but faster for small models.",
     ),
     "files": Choice(
         "Sharded files",
-        "The training data is written once to TFRecord files, read from there and shuffled in a "
-        "buffer. Its global batches differ from the other pipelines' batches.",
+        "The training data is written to TFRecord files once, then read back and shuffled in a "
+        "buffer. Its batches differ from those of the other pipelines.",
     ),
     "numpy": Choice(
         "NumPy arrays",
-        "Arrays in memory, as in the lessons: slices, shuffled in a buffer that holds them all, "
-        "then batched. Its global batches differ from the other pipelines' batches.",
+        "Arrays in memory, as in many tutorials: from_tensor_slices, shuffle with a buffer of all "
+        "examples, batch. Its batches differ from those of the other pipelines.",
     ),
     "cached": Choice(
         "Kept in memory",
-        "Your own tf.data.Dataset is read and prepared in the first epoch and kept in memory; all "
-        "epochs have the order and the random changes of the first.",
+        "Your own tf.data.Dataset is read in the first epoch and cached in memory. All later "
+        "epochs repeat the order and the random augmentation of the first.",
     ),
 }
 
@@ -345,13 +345,15 @@ LAST_BATCH: Mapping[str, Choice] = {
     "keep": Choice("Keep", "Train on them as a shorter batch (usual pipeline)."),
     "repeat": Choice(
         "Repeat",
-        "Fill the last batch with examples of the next shuffle; a batch may exceed the data.",
+        "Fill the last batch from the next shuffle; a batch may be larger than the data.",
     ),
 }
 
 LEARNING_RATE_SCALINGS: Mapping[str, Choice] = {
     "none": Choice("As given", "The learning rate as given, for any number of replicas."),
-    "linear": Choice("Linear", "Times the number of replicas, as the global batch grows with it."),
+    "linear": Choice(
+        "Linear", "Times the number of replicas, because the global batch grows with it."
+    ),
     "square_root": Choice("Square root", "Times the square root of the number of replicas."),
 }
 
@@ -364,10 +366,10 @@ KUBERNETES_KINDS: Mapping[str, Choice] = {
 STARTS: Mapping[str, Choice] = {
     "auto": Choice(
         "Automatic",
-        "Forked from a process that has loaded TensorFlow but not used it, if this is proven safe; "
-        "else cold, and the run gives the reason.",
+        "Fork from a process that has imported TensorFlow but not used it, if that is known to be "
+        "safe. Otherwise start cold; the run says why.",
     ),
-    "cold": Choice("Cold", "Each process loads TensorFlow itself, which takes seconds."),
+    "cold": Choice("Cold", "Each process imports TensorFlow itself, which takes seconds."),
 }
 
 LAUNCHERS: Mapping[str, Choice] = {
@@ -387,7 +389,7 @@ LAUNCHERS: Mapping[str, Choice] = {
     "slurm": Choice(
         "Slurm",
         "A job of a Slurm cluster, with a task for each worker, chief and parameter server. The "
-        "workbench runs on a login host, in a folder that all hosts share.",
+        "workbench runs on a login node, in a folder that all nodes share.",
         warning=_LISTENS,
     ),
 }
@@ -414,17 +416,17 @@ CHOICES: Mapping[str, Mapping[str, Choice]] = {
 PRESETS: Mapping[str, Preset] = {
     "mlp_synthetic": Preset(
         "MLP on synthetic data",
-        "The first lesson: 64 a replica, 5 epochs, seconds to train.",
+        "The first lesson: 64 per replica, 5 epochs, trains in seconds.",
         config=RunConfig(data="synthetic", model="mlp", per_replica_batch_size=64, epochs=5),
     ),
     "dense_fashion_mnist": Preset(
         "Dense network on Fashion-MNIST",
-        "784-128-10, 64 a replica, 5 epochs.",
+        "784-128-10, 64 per replica, 5 epochs.",
         config=RunConfig(data="fashion_mnist", model="dense", per_replica_batch_size=64, epochs=5),
     ),
     "cnn_fashion_mnist": Preset(
         "CNN on Fashion-MNIST",
-        "Two convolutions, 16 a replica, 10 epochs.",
+        "Two convolutions, 16 per replica, 10 epochs.",
         config=RunConfig(data="fashion_mnist", model="cnn", per_replica_batch_size=16, epochs=10),
     ),
 }

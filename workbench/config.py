@@ -222,10 +222,10 @@ def fields_in(values: object) -> dict[str, Any]:
     version = values.get("version", CONFIG_VERSION)
     if type(version) is not int or not 1 <= version <= CONFIG_VERSION:
         fix = (
-            "Install the release that wrote it, or set the version to "
-            f"{CONFIG_VERSION} and keep only the fields known here."
+            f"Install the release that wrote it, or set the version to {CONFIG_VERSION} and remove "
+            "the fields that this release does not know."
         )
-        rule = f"{CONFIG_VERSION}, which this release reads"
+        rule = f"{CONFIG_VERSION}, the version that this release reads"
         raise ConfigError([Problem("version", rule, _shown(version), fix)])
     given = {name: value for name, value in values.items() if name != "version"}
     unknown = [name for name in given if name not in field_types()]

@@ -68,7 +68,7 @@ def test_each_strategy_trains_by_clicks(preset: str, lab: LabPage) -> None:
     workbench.field("Training loop").select_option(label=loop)
     shown = row.label if loop == catalog.LOOPS[row.config.loop].label else "Custom settings"
     expect(workbench.field("Preset")).to_have_value(shown)
-    notice = workbench.root.get_by_text("listen on every network interface")
+    notice = workbench.root.get_by_text("listens on every network interface")
     for number, key in enumerate(HERE):
         strategy = catalog.STRATEGIES[key]
         workbench.choose(strategy.label)

@@ -98,7 +98,7 @@ def test_all_values_of_a_wrong_type_are_reported_together(terminal: Terminal) ->
     ("arguments", "message"),
     [
         ("--global-batch-size 63", "got 63. Set it to 62 or 64."),
-        ("--global-batch-size 20000", "at most the 10,000 examples there are"),
+        ("--global-batch-size 20000", "at most the 10,000 training examples"),
         ("--per-replica-batch-size -4", "per_replica_batch_size must be a number above 0; got -4"),
         ("--cross-device-ops nccl", "NCCL needs real GPUs"),
         ("--strategy one_device --replicas 2", "Set replicas to 1, or choose the strategy mirr"),
@@ -125,7 +125,7 @@ def test_an_impossible_plan_is_refused_with_a_fix(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"version": 2}', "version must be 1, which this release reads; got 2. Install the rel"),
+        ('{"version": 2}', "version must be 1, the version that this release reads; got 2. Inst"),
         ('{"epoch": 1}', "epoch must be a field of a config; got an unknown name. Did you mean"),
         ('{"epochs": "5"}', "epochs must be a whole number; got '5'"),
         ("[]", "config must be a JSON object"),
@@ -195,7 +195,7 @@ def test_warnings_are_printed_before_the_start(flags: list[str], terminal: Termi
     *notes, why_it_did_not_start = done.stderr.splitlines()
     assert "must be writable" in why_it_did_not_start
     assert [note.partition(": ")[0] for note in notes] == ["Note", "Note"]
-    assert "listen on every network interface" in notes[0]
+    assert "listens on every network interface" in notes[0]
     assert "shuffles in a buffer" in notes[1]
     assert done.stdout == ""
 
@@ -210,7 +210,7 @@ def test_a_custom_model_is_checked_before_a_run_is_made(terminal: Terminal) -> N
     assert "build returned" in done.stderr
     done = terminal.type("run", "--model", "mine.py:biuld")
     assert done.returncode == 2
-    assert "It has build. Name one of them." in done.stderr
+    assert "mine.py has build. Name one of them." in done.stderr
     assert not terminal.runs.exists()
 
 
