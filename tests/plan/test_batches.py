@@ -55,7 +55,7 @@ def test_a_size_below_the_replicas_has_one_nearest_size() -> None:
 def test_two_sizes_that_contradict_each_other_are_a_problem() -> None:
     found = problem(TWO_GPUS, per_replica_batch_size=16, global_batch_size=64)
     assert found.rule == "the per-replica batch size x 2 replicas"
-    assert found.got == "64 with 16 a replica"
+    assert found.got == "64 with 16 per replica"
     assert found.fix == "Set global_batch_size to 32, or give only one of the two."
 
 
@@ -74,7 +74,7 @@ def test_a_batch_larger_than_the_data_names_the_largest_that_fits(
     found = problem(synthetic_examples=100, **fields)
     assert found.field == field
     assert found.fix == f'{fix}, or set last_batch to "keep" or "repeat".'
-    assert "100 examples" in found.rule
+    assert "100 training examples" in found.rule
 
 
 @pytest.mark.parametrize("last_batch", ["keep", "repeat"])
@@ -98,7 +98,8 @@ def test_the_last_batch_is_dropped_kept_or_filled(
     assert (made.steps_per_epoch, made.leftover_examples) == (steps, left)
     assert made.last_batch == last_batch
     assert made.arithmetic == (
-        f"64 a replica x 2 = 128 in all; 10,000 examples, {steps} steps an epoch; {ending}"
+        f"64 per replica x 2 replicas = 128 per step; 10,000 examples, {steps} steps an epoch; "
+        f"{ending}"
     )
     assert made.total_steps == steps * 5
 

@@ -111,7 +111,7 @@ def test_half_precision_floats_need_a_gpu() -> None:
     problem = problems_of(precision="mixed_float16")["precision"]
     assert (
         problem.rule
-        == "float32, float64 or mixed_bfloat16 on a CPU: mixed_float16 takes minutes for a step"
+        == "float32, float64 or mixed_bfloat16 on a CPU: mixed_float16 takes minutes per step"
     )
     assert problem.fix == "Choose mixed_bfloat16, or float32."
     asked = RunConfig(precision="mixed_float16")

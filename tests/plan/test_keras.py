@@ -74,7 +74,7 @@ def test_a_model_that_imports_keras_itself_is_refused_under_legacy_keras(
         path.write_text(f"{line}{BUILD}")
     found = problem(**LEGACY, model=model)
     assert (found.field, found.got) == ("model", model)
-    assert found.rule == "one that uses tf.keras and does not import keras itself, which is Keras 3"
+    assert found.rule == "one that uses tf.keras and does not import keras, which is Keras 3"
     assert found.fix.startswith("Write tf.keras instead, or choose the loop custom.")
     plan(strategy="parameter_server", model=model)
     plan(loop="fit", model=model)

@@ -99,7 +99,7 @@ def test_ray_train_has_no_parameter_servers_and_no_client() -> None:
 def test_kubernetes_needs_an_image_and_a_volume() -> None:
     found = problems(**{**WORKERS, "launcher": "kubernetes"}, node_selector="gpu", volume_path="/a")
     assert set(found) == {"container", "volume_claim", "node_selector", "volume_path"}
-    assert "Name the claim" in found["volume_claim"]
+    assert "Name the PersistentVolumeClaim" in found["volume_claim"]
 
 
 def test_a_tpu_of_kubernetes_is_planned_by_its_chips() -> None:
@@ -124,10 +124,10 @@ def test_a_rehearsal_keeps_the_values_of_the_config_and_names_those_that_it_chan
     after = rehearsed(config)
     assert (after.epochs, after.per_replica_batch_size) == (5, 32)
     assert rehearsal_in_words(config) == (
-        "A rehearsal trains the config with several processes on this machine: strategy "
-        "MultiWorkerMirrored instead of Mirrored, replicas not set instead of 2, workers 2, "
-        "cross device ops TensorFlow's default instead of NCCL, restarts 100. The rest is "
-        "unchanged."
+        "The rehearsal trains this config with several processes on this machine. It changes: "
+        "strategy MultiWorkerMirrored instead of Mirrored, replicas not set instead of 2, "
+        "workers 2, cross device ops TensorFlow's default instead of NCCL, restarts 100. "
+        "Everything else stays the same."
     )
 
 

@@ -42,7 +42,7 @@ def largest(found: Problem) -> int:
 def test_a_batch_above_the_examples_needs_the_choice_to_repeat_them() -> None:
     found = problem(**ONE, steps_per_epoch=3, global_batch_size=999_999_999)
     assert found.field == "global_batch_size"
-    assert found.rule == "at most the 10,000 examples there are"
+    assert found.rule == "at most the 10,000 training examples"
     assert found.fix == 'Set it to 10000 or less, or set last_batch to "repeat".'
     assert not problems(**REPEAT, steps_per_epoch=3, global_batch_size=20_000)
     assert not problems(**ONE, steps_per_epoch=3, global_batch_size=10_000)
@@ -58,7 +58,7 @@ def test_keep_takes_all_examples_as_one_short_batch(steps: int | None) -> None:
 def test_the_problem_names_memory_need_and_the_largest_value_that_fits() -> None:
     found = problem(**REPEAT, steps_per_epoch=3, global_batch_size=999_999_999)
     assert found.field == "global_batch_size"
-    assert found.rule.endswith(", because more cannot fit into this machine's 32 GiB of memory")
+    assert found.rule.endswith(", because more does not fit into this machine's 32 GiB of memory")
     assert found.got == "999,999,999, which needs at least 272 GiB"
     assert found.fix.startswith(f"Set it to {largest(found)} or less.")
 
@@ -119,7 +119,9 @@ def test_the_batches_of_gpus_are_in_their_own_memory() -> None:
     assert not problems(ONE_GPU, **fields)
     found = problem(SMALL_GPU, **fields)
     assert found.field == "per_replica_batch_size"
-    assert found.rule.endswith(", because more cannot fit into each replica's 1 GiB of GPU memory")
+    assert found.rule.endswith(
+        ", because more does not fit into each replica's 1 GiB of GPU memory"
+    )
     assert not problems(SMALL_GPU, **fields | {"per_replica_batch_size": largest(found)})
     limited = problem(TWO_GPUS, **fields, gpu_memory=512)
     assert "each replica's 512 MiB of GPU memory" in limited.rule

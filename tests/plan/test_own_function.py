@@ -31,7 +31,7 @@ def test_a_notebook_is_no_module(field: str, function: str) -> None:
     with pytest.raises(PlanError) as caught:
         make_plan(RunConfig(**{"model": "my:build", field: f"work/mine.ipynb{function}"}), LAPTOP)
     problem = next(each for each in caught.value.problems if each.field == field)
-    assert "a notebook cannot be imported" in problem.got
+    assert "a notebook cannot be imported" in problem.rule
     name = "build" if function else {"data": "load_data", "model": "build_model"}[field]
     assert f"name it work/mine.py:{name}" in problem.fix
     assert f"Workbench({field}={name})" in problem.fix
@@ -44,4 +44,4 @@ def test_a_missing_file_is_reported_with_the_folder_that_was_searched(
     monkeypatch.chdir(tmp_path)
     problem = problem_of(address)
     assert problem.rule == "a file that exists"
-    assert f"Looked in {tmp_path / Path(address).parent}" in problem.fix
+    assert f"It was not found in {tmp_path / Path(address).parent}" in problem.fix

@@ -86,16 +86,15 @@ def test_real_gpus_take_memory_as_configured(memory: str | int) -> None:
 def test_a_limit_fits_the_smallest_gpu_that_takes_part(fields: dict[str, Any], most: str) -> None:
     found = problem(TWO_GPUS, gpu_memory=30_000, **fields)
     assert found.field == "gpu_memory"
-    assert found.rule.startswith(f"at most {most} MiB a replica")
+    assert found.rule.startswith(f"at most {most} MiB per replica")
 
 
 def test_more_replicas_than_devices_are_virtual_only_on_one_device() -> None:
     found = problem(TWO_GPUS, replicas=3)
     assert found.field == "replicas"
-    assert found.rule == "at most one replica a device, here 2"
+    assert found.rule == "at most one per device, here 2"
     assert (
-        found.fix
-        == "Set replicas to 2, or choose one device alone to split it into 3 virtual ones."
+        found.fix == "Set replicas to 2, or choose a single device to split it into 3 virtual ones."
     )
     assert plan(LAPTOP, replicas=8).virtual
 
@@ -126,8 +125,8 @@ def test_the_single_device_strategies_have_one_replica(strategy: str) -> None:
     [
         (("GPU:2",), "devices of this machine (GPU:0, GPU:1, CPU:0)", "Choose GPU:0, GPU:1."),
         (("gpu:0",), "devices of this machine (GPU:0, GPU:1, CPU:0)", "Choose GPU:0, GPU:1."),
-        (("GPU:0", "GPU:0"), "each device at most once", "Name each once: GPU:0."),
-        (("GPU:0", "CPU:0"), "devices of one kind", "Choose the GPUs alone: GPU:0, GPU:1."),
+        (("GPU:0", "GPU:0"), "a list without repeats", "Name each device once: GPU:0."),
+        (("GPU:0", "CPU:0"), "devices of one kind", "Choose only the GPUs: GPU:0, GPU:1."),
         (("CPU:0", "CPU:1"), "devices of this machine (GPU:0, GPU:1, CPU:0)",
          "The CPU is one device, CPU:0; set replicas to split it."),
     ],

@@ -63,7 +63,7 @@ def test_no_file_is_empty(strategy: str) -> None:
     fields = {"strategy": strategy, "pipeline": "files", "global_batch_size": 2}
     for files in (11, 10**30):
         found = problem(**fields, synthetic_examples=10, data_files=files)
-        assert (found.field, found.rule) == ("data_files", "at most the 10 examples there are")
+        assert (found.field, found.rule) == ("data_files", "at most the 10 training examples")
     plan(**fields, synthetic_examples=10, data_files=10)
     assert problem(data="fashion_mnist", pipeline="files", data_files=60_001).got == "60001"
 

@@ -69,5 +69,5 @@ def test_more_asynchronous_workers_than_gpus_are_refused() -> None:
 
 def test_a_chosen_gpu_that_would_stay_idle_is_named() -> None:
     found = problem(FOUR_GPUS, ASYNCHRONOUS, workers=2, devices=("GPU:1", "GPU:2", "GPU:3"))
-    assert (found.field, found.rule) == ("devices", "2, one for each worker")
+    assert (found.field, found.rule) == ("devices", "2 GPUs, one for each worker")
     assert found.fix == "Leave GPU:3 out, or set workers to 3."

@@ -56,7 +56,7 @@ def plan_batches(findings: Findings, config: RunConfig, replicas: int) -> Batche
         return None
     if each is not None and in_all is not None and each * replicas != in_all:
         rule = f"the per-replica batch size x {replicas} replicas"
-        got = f"{in_all} with {each} a replica"
+        got = f"{in_all} with {each} per replica"
         fix = f"Set global_batch_size to {each * replicas}, or give only one of the two."
         findings.add("global_batch_size", rule, got, fix)
         return None
@@ -105,12 +105,13 @@ def plan_epoch(
 
 def _note_too_large(findings: Findings, config: RunConfig, batches: Batches, train: int) -> None:
     fitting = train // batches.replicas
-    rule = f"at most the {train:,} examples there are"
+    rule = f"at most the {train:,} training examples"
     other = 'set last_batch to "keep" or "repeat"'
     if config.steps_per_epoch not in (None, 1):
         other = 'set last_batch to "repeat"'
     if config.global_batch_size is None and fitting:
-        rule = f"at most {fitting:,}, because {batches.replicas} replicas share {train:,} examples"
+        shared = f"{batches.replicas} replicas share {train:,} training examples"
+        rule = f"at most {fitting:,}, because {shared}"
         fix = f"Set it to {fitting} or less, or {other}."
         findings.add("per_replica_batch_size", rule, f"{batches.per_replica:,}", fix)
     else:
@@ -147,7 +148,8 @@ def split(examples: int, replicas: int) -> list[int]:
 def _arithmetic(
     batches: Batches, train: int, steps: int, leftover: int, last_batch: str, shared: str | None
 ) -> str:
-    sizes = f"{batches.per_replica} a replica x {batches.replicas} = {batches.in_all} in all"
+    replicas = f"{batches.replicas} replica{'s' * (batches.replicas != 1)}"
+    sizes = f"{batches.per_replica} per replica x {replicas} = {batches.in_all} per step"
     many = f"{train:,} examples, {steps:,} step{'s' * (steps != 1)} an epoch"
     unused = train - steps * batches.in_all
     if shared:

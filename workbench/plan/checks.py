@@ -44,8 +44,8 @@ MOST_STEPS = 2**31 - 1
 """A graph counts the steps of a call in 32 bits."""
 LONGEST_NAME = 200
 OWN_STEP_KEEPS = (
-    "Your train step takes the mean over each replica's own examples. In the short last step of an "
-    "epoch, a replica with fewer examples therefore counts as much as the others."
+    "Your train step averages the loss over each replica's own examples. In the short last batch "
+    "of an epoch, a replica with fewer examples therefore counts as much as the others."
 )
 _GPU_MEMORY = ("growth", "all")
 _XLA_OFF = "Turn xla off"
@@ -91,7 +91,7 @@ def check_fields(findings: Findings, config: RunConfig) -> None:
         findings.add("clip_norm", rule, config.clip_norm, "Leave it empty, or choose float32.")
     if config.clip_norm is not None and config.loop == "fit":
         fix = "Choose the loop custom, or leave clip_norm empty."
-        rule = "empty with Keras fit, which would clip each replica's part before the sum"
+        rule = "empty with Keras fit, which would clip each replica's gradient before the sum"
         findings.add("clip_norm", rule, config.clip_norm, fix)
     _check_gpu_memory(findings, config.gpu_memory)
     _check_call(findings, config.steps_per_call)
@@ -113,11 +113,11 @@ def find_step(findings: Findings, config: RunConfig) -> OwnFunction | None:
     if config.step is None:
         return None
     if config.loop != "custom":
-        rule = "empty with Keras fit, which takes the model's own train_step"
+        rule = "empty with Keras fit, which uses the model's own train_step"
         fix = "Choose the loop custom, or give the model a train_step."
         findings.add("step", rule, config.step, fix)
     if config.clip_norm is not None:
-        rule = "empty with a train step of your own, which gives its gradients to the optimizer"
+        rule = "empty with a train step of your own, which applies its gradients itself"
         findings.add("clip_norm", rule, config.clip_norm, "Clip in your step, or leave it empty.")
     return read_own_function(findings, "step", config.step)
 
@@ -128,7 +128,7 @@ def plan_optimizer(findings: Findings, config: RunConfig, *, own_model: bool) ->
     if name != catalog.COMPILED:
         return name
     if not own_model:
-        rule = "adam, sgd or momentum with a model of the catalogue"
+        rule = "adam, sgd or momentum with a built-in model"
         findings.add("optimizer", rule, name, "Choose adam, or a model of your own.")
     for field in ("learning_rate", "learning_rate_scaling"):
         value, usual = getattr(config, field), getattr(USUAL, field)
@@ -145,16 +145,16 @@ def check_together(
     """Note fields that do not fit the placement of the replicas."""
     if config.precision == "mixed_float16" and placement.kind == "CPU":
         fix = "Choose mixed_bfloat16, or float32."
-        rule = "float32, float64 or mixed_bfloat16 on a CPU: mixed_float16 takes minutes for a step"
+        rule = "float32, float64 or mixed_bfloat16 on a CPU: mixed_float16 takes minutes per step"
         findings.add("precision", rule, config.precision, fix)
     if placement.workers > 1 and config.last_batch == "keep" and config.pipeline == "usual":
-        rule = "drop or repeat with several workers, which need batches of one size"
+        rule = "drop or repeat with several workers, which need batches of equal size"
         findings.add("last_batch", rule, "keep", "Choose drop or repeat.")
     if not placement.synchronous:
         _check_asynchronous(findings, config)
     if not is_own(config.data):
         if config.pipeline == "cached" and placement.synchronous:
-            rule = "usual, indexed, files or numpy with data of the catalogue, already in memory"
+            rule = "usual, indexed, files or numpy with built-in data, which is already in memory"
             findings.add("pipeline", rule, config.pipeline, "Choose usual, or indexed.")
         train = (data and data.train_examples) or config.synthetic_examples
         check_sharding(findings, config, placement.workers_in_step, train)
@@ -168,7 +168,7 @@ def check_static(findings: Findings, config: RunConfig, replicas: int, epoch: Ep
     if not epoch.test_examples % replicas:
         return
     if config.data == "synthetic":
-        rule = f"a number whose fifth is a multiple of the {replicas} replicas"
+        rule = f"a number whose fifth, the test examples, is a multiple of the {replicas} replicas"
         fix = f"Set it to {max(1, config.synthetic_examples // (5 * replicas)) * 5 * replicas}."
         findings.add("synthetic_examples", rule, config.synthetic_examples, fix)
     else:
@@ -179,20 +179,22 @@ def check_static(findings: Findings, config: RunConfig, replicas: int, epoch: Ep
 
 
 def _check_asynchronous(findings: Findings, config: RunConfig) -> None:
-    why = "workers do not step together"
+    why = "because workers train asynchronously"
     for name, value, rule, fix in (
-        ("global_batch_size", config.global_batch_size, f"empty: {why}", "Set"
+        ("global_batch_size", config.global_batch_size, f"empty, {why}", "Set"
          " per_replica_batch_size, which is the batch size of each worker."),
-        ("clip_norm", config.clip_norm, f"empty: {why}, so there is no summed gradient",
+        ("clip_norm", config.clip_norm, f"empty, {why} and no gradient is summed",
          "Leave it empty."),
     ):  # fmt: skip
         if value is not None:
             findings.add(name, rule, value, fix)
     if config.pipeline in ("files", "numpy", "cached"):
-        rule = "usual or indexed: each worker takes its own batches, and no batch is shared"
+        rule = "usual or indexed with asynchronous workers, which share no batches"
         findings.add("pipeline", rule, config.pipeline, "Choose usual.")
     if config.eager:
-        findings.add("eager", "off: workers run graphs", True, "Choose another strategy to debug.")
+        findings.add(
+            "eager", "off, because workers run graphs", True, "Choose another strategy to debug."
+        )
 
 
 def check_data_folder(findings: Findings, config: RunConfig, data: catalog.Data | None) -> None:
@@ -208,7 +210,7 @@ def check_data_folder(findings: Findings, config: RunConfig, data: catalog.Data 
         findings.add("data_dir", "a folder that can be read", config.data_dir, fix)
         return
     if not there:
-        fix = "Fix the path, or leave it empty to use the usual places."
+        fix = "Fix the path, or leave it empty to use the usual folders."
         findings.add("data_dir", "a folder that exists", config.data_dir, fix)
     elif missing:
         rule = f"a folder with {', '.join(data.files)}"
@@ -252,7 +254,7 @@ def check_xla(
         return
     if config.eager:
         rule = "off with eager, which runs without graphs"
-        findings.add("xla", rule, True, f"{_XLA_OFF}, or eager.")
+        findings.add("xla", rule, True, "Turn xla or eager off.")
     if placement.kind == "GPU" and sys.platform == "darwin":
         rule = "off on a Mac's GPU, for which TensorFlow has no XLA"
         findings.add("xla", rule, True, f"{_XLA_OFF}, or choose the device CPU:0.")
@@ -262,7 +264,7 @@ def check_xla(
 
 def _check_sums(findings: Findings, config: RunConfig) -> None:
     """Note a step that waits for the other replicas before its update."""
-    why = "with several replicas: XLA cannot compile code that waits for other replicas"
+    why = "and several replicas, because XLA cannot compile code that waits for other replicas"
     if config.step is not None:
         rule = f"off with a train step of your own {why}, as its update does"
         fix = (
@@ -271,8 +273,8 @@ def _check_sums(findings: Findings, config: RunConfig) -> None:
         )
         findings.add("xla", rule, True, fix)
     elif config.loop == "custom" and config.clip_norm is not None:
-        rule = f"off with clip_norm {why}, as the norm of their sum does"
+        rule = f"off with clip_norm {why}, as the norm of the summed gradient does"
         findings.add("xla", rule, True, f"{_XLA_OFF}, or leave clip_norm empty.")
     elif config.last_batch == "keep":
-        rule = f"off with last_batch keep {why}, as the number of their examples does"
+        rule = f"off with last_batch keep {why}, as counting their examples does"
         findings.add("xla", rule, True, f"{_XLA_OFF}, or choose drop or repeat.")

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from ..devices import Devices
 
 LEGACY_NOTE = (
-    "In this run tf.keras is the tf-keras package: Keras 3's fit does not accept a DatasetCreator, "
-    "which ParameterServer needs (tensorflow issue 55668)."
+    "This run uses the tf-keras package as tf.keras, because Keras 3's fit does not accept a "
+    "DatasetCreator, which ParameterServer needs (tensorflow issue 55668)."
 )
 LOST_COUNTS_NOTE = (
-    "Keras 3's optimizers lose some of their step counts when workers do not step together, so "
-    "Adam's bias correction lags. The recorded steps are counted separately and are exact."
+    "When workers train asynchronously, Keras 3's optimizers miss some steps in their own count, "
+    "so Adam's bias correction lags. The recorded steps are counted separately and are exact."
 )
 
 
@@ -37,7 +37,7 @@ class KnownFault(NamedTuple):
 
 
 KNOWN_FAULTS = (
-    KnownFault("keras", "3.7.0", "models with Dropout cannot be made (keras issue 20611)"),
+    KnownFault("keras", "3.7.0", "models with Dropout cannot be built (keras issue 20611)"),
     KnownFault("keras", "2.11", "fit ends without an error (keras issue 17397)"),
     KnownFault("keras", "2.12", "fit ends without an error (tensorflow issue 59091)"),
     KnownFault("tensorflow", "2.16", "apply_gradients may hang (tensorflow issue 72686)"),
@@ -74,7 +74,7 @@ def check_keras(
         )
         findings.add("loop", rule, config.loop, fix)
     if own_model is not None and _imports_keras(own_model):
-        rule = "one that uses tf.keras and does not import keras itself, which is Keras 3"
+        rule = "one that uses tf.keras and does not import keras, which is Keras 3"
         fix = f"Write tf.keras instead, or choose the loop custom. {LEGACY_NOTE}"
         findings.add("model", rule, config.model, fix)
 
@@ -89,8 +89,8 @@ def keras_notes(config: RunConfig, strategy: Strategy, devices: Devices) -> tupl
         return ()
     versions = {"keras": devices.keras_version, "tensorflow": devices.tensorflow_version}
     return tuple(
-        f"With {fault.package} {versions[fault.package]} under {strategy.label}, {fault.what}: "
-        "install a newer release if this happens in the run."
+        f"With {fault.package} {versions[fault.package]} under {strategy.label}, {fault.what}. "
+        "If this happens in your run, install a newer release."
         for fault in KNOWN_FAULTS
         if (versions[fault.package] or "").startswith(fault.version)
     )

@@ -113,8 +113,8 @@ def rehearsal_in_words(config: RunConfig) -> str:
         if (old := getattr(config, name)) != (new := getattr(after, name))
     ]
     return (
-        "A rehearsal trains the config with several processes on this machine: "
-        f"{', '.join(changes)}. The rest is unchanged."
+        "The rehearsal trains this config with several processes on this machine. It changes: "
+        f"{', '.join(changes)}. Everything else stays the same."
     )
 
 
@@ -143,11 +143,15 @@ def check_launcher(findings: Findings, config: RunConfig) -> None:
         _check_kubernetes(findings, config)
     if config.launcher == "ray" and config.strategy == "parameter_server":
         fix = "Choose the launcher slurm or local, or the strategy multi_worker_mirrored."
-        findings.add("launcher", "one that gives tasks different work", "ray", fix)
+        rule = "slurm, kubernetes or local for ParameterServer: Ray gives all tasks the same work"
+        findings.add("launcher", rule, "ray", fix)
     if (config.ray_address or "").startswith("ray://"):
         fix = "Start the workbench on a node of the cluster and give host:port."
         findings.add(
-            "ray_address", "host:port, because Ray Train has no client", config.ray_address, fix
+            "ray_address",
+            "host:port, because Ray Train does not work with ray://",
+            config.ray_address,
+            fix,
         )
     if config.gpus_per_task is not None and config.gpus_per_task < 0:
         findings.add("gpus_per_task", "0 or more", config.gpus_per_task, "Leave it empty for none.")
@@ -159,22 +163,23 @@ def check_launcher(findings: Findings, config: RunConfig) -> None:
 
 def _check_kubernetes(findings: Findings, config: RunConfig) -> None:
     needs = {
-        "container": "Name one with Python and TensorFlow, such as tensorflow/tensorflow:2.20.0.",
-        "volume_claim": "Name the claim of a volume that pods and this machine share.",
+        "container": "Name an image with Python and TensorFlow, such as "
+        "tensorflow/tensorflow:2.20.0.",
+        "volume_claim": "Name the PersistentVolumeClaim that pods and this machine share.",
     }
     for name, fix in needs.items():
         if not getattr(config, name):
-            findings.add(name, "given with the launcher kubernetes", "nothing", fix)
+            findings.add(name, "set with the launcher kubernetes", "nothing", fix)
     for part in (config.node_selector or "").split(","):
         key, equals, _ = part.partition("=")
         if part.strip() and not (key.strip() and equals):
             fix = "Write kubernetes.io/arch=amd64, for example."
             findings.add("node_selector", "key=value pairs, separated by commas", part.strip(), fix)
     if (config.volume_path or "").startswith("/") or ".." in (config.volume_path or "").split("/"):
-        fix = "Give the path from the volume's root, without a slash before it."
+        fix = "Give the path relative to the volume's root, without a leading slash."
         findings.add("volume_path", "a path inside the volume", config.volume_path, fix)
     if config.strategy == "tpu" and not config.tpus_per_task:
-        fix = "Give the chips of a node, such as 4, or choose another strategy."
+        fix = "Set it to the chips of a node, such as 4, or choose another strategy."
         findings.add("tpus_per_task", "1 or more with the strategy tpu", config.tpus_per_task, fix)
 
 

@@ -286,7 +286,7 @@ def _note(
     most = _largest(value, lambda number: limit.holds(beside(number)))
     if field == "global_batch_size":
         most = max(most // need.in_step(sizes), 1) * need.in_step(sizes)
-    rule = f"at most {most:,}, because more cannot fit into {limit.what}"
+    rule = f"at most {most:,}, because more does not fit into {limit.what}"
     got = f"{value:,}, which needs at least {byte_size(limit.bytes_of(beside(value)))}"
     fix = f"Set it to {most} or less. Close to this limit, memory may still run out."
     findings.add(field, rule, got, fix)

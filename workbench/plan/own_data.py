@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 ARRAYS, DATASET = "arrays", "dataset"
 OWN_ORDER = (
-    "Your data set keeps the order that your function gives it: shuffle it there. A resumed run "
-    "first reads all examples before the checkpoint again, which takes as long as before."
+    "The workbench does not shuffle your data set: shuffle it in your function. A resumed run "
+    "first reads all examples up to the checkpoint again, which takes as long as the first time."
 )
 
 

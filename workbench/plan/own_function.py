@@ -55,7 +55,7 @@ def read_own_function(findings: Findings, field: str, address: str) -> OwnFuncti
     if where.endswith(".py"):
         return _from_file(findings, field, where, function)
     if not all(map(_is_name, where.split("."))):
-        rule = "module:function, the module by its dotted name, or file.py:function"
+        rule = "module:function with a dotted module name, or file.py:function"
         fix = f"Write, for example, my_package.{_EXAMPLES[field]}."
         findings.add(field, rule, address, fix)
         return None
@@ -70,8 +70,8 @@ def _refuse_notebook(findings: Findings, field: str, address: str) -> None:
         f"Save the function in a file and name it {path}.py:{name}; or, in the notebook, pass the "
         f"function itself: Workbench({field}={name})."
     )
-    got = f"{address}, and a notebook cannot be imported"
-    findings.add(field, "a function of a module or of a .py file", got, fix)
+    rule = "a function of a module or .py file, because a notebook cannot be imported"
+    findings.add(field, rule, address, fix)
 
 
 def module_file(module: str, asked_from: Path | None = None) -> Path | None:
@@ -96,9 +96,10 @@ def check_own_together(findings: Findings, *functions: OwnFunction | None) -> No
             continue
         own = _meanings(function.source)
         if differing := sorted(n for n in own.keys() & meant.keys() if own[n] != meant[n]):
-            rule = "a function whose file gives each name the same meaning as your other files"
-            fix = "Rename one of them, or give the function as module:function."
-            findings.add("model", rule, ", ".join(differing), fix)
+            rule = "a function from a file whose names do not clash with those in your other files"
+            got = f"different meanings of {', '.join(differing)}"
+            fix = "Rename them in one file, or give the function as module:function."
+            findings.add("model", rule, got, fix)
         meant |= own
 
 
@@ -123,7 +124,7 @@ def _name_its_functions(findings: Findings, field: str, where: str) -> None:
         path, _, tree = read
         names = [f"{where}:{name}" for name in _functions(tree)]
         fix = f"Write {' or '.join(names)}." if names else f"Define a function in {path.name}."
-        findings.add(field, "a file and a function in it, file.py:function", where, fix)
+        findings.add(field, "a function in this file, as file.py:function", where, fix)
 
 
 def _read(findings: Findings, field: str, where: str) -> tuple[Path, str, ast.Module] | None:
@@ -137,7 +138,7 @@ def _read(findings: Findings, field: str, where: str) -> tuple[Path, str, ast.Mo
         at = f", line {error.lineno}" if error.lineno else ""
         findings.add(field, "a file of valid Python", f"{where}{at}: {error.msg}", "Fix the file.")
     except FileNotFoundError:
-        fix = f"Looked in {Path.cwd() / path.parent}. Fix the path, or give it in full."
+        fix = f"It was not found in {Path.cwd() / path.parent}. Fix the path, or give it in full."
         findings.add(field, "a file that exists", where, fix)
     except (OSError, ValueError, RuntimeError) as error:
         fix = f"Fix the path: {str(error).rstrip('.')}."
@@ -155,8 +156,8 @@ def _from_file(findings: Findings, field: str, where: str, function: str) -> Own
     path, source, tree = read
     functions = _functions(tree)
     if function not in functions:
-        has = ", ".join(functions) or "no function"
-        fix = f"It has {has}. Name one of them." if functions else "Define one there."
+        has = f"{path.name} has {', '.join(functions)}"
+        fix = f"{has}. Name one of them." if functions else f"Define it in {path.name}."
         findings.add(field, f"a function of {path.name}", function, fix)
         return None
     for rule, got, fix in _unliftable(path, tree, function, field):
@@ -218,4 +219,4 @@ def _unliftable(
     )
     if collisions:
         fix = f"Rename them in your file, or give the {field} as module:function."
-        yield "a file whose names no script uses already", ", ".join(collisions), fix
+        yield "a file without names that the script already uses", ", ".join(collisions), fix

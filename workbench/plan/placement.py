@@ -23,8 +23,8 @@ MOST_PARTS = 100_000
 VIRTUAL_GPU_SHARE = 0.9
 """The part of a GPU's memory that virtual replicas share; the rest is for CUDA itself."""
 ON_ONE_DEVICE = (
-    "Gradients are summed by ReductionToOneDevice: TensorFlow's default, collective all-reduce, "
-    "fails on virtual devices in a custom loop."
+    "Gradients are summed by ReductionToOneDevice, because TensorFlow's default, collective "
+    "all-reduce, fails on virtual devices in a custom loop."
 )
 """A note on the plan that asks nothing of the user."""
 
@@ -135,8 +135,8 @@ def _place_tpu(findings: Findings, config: RunConfig, devices: Devices) -> Place
             findings.add("replicas", rule, None, "Set it to 8 for a v2-8 or v3-8, for example.")
         return Placement(("TPU:0",), config.replicas or 1, config.gpu_memory, "default")
     if not devices.tpu_chips:
-        rule = "one that this machine can run: no TPU here"
-        fix = "Choose mirrored, or name a Cloud TPU under tpu."
+        rule = "one that this machine can run: it has no TPU"
+        fix = "Choose mirrored, or set tpu to the name of a Cloud TPU."
         findings.add("strategy", rule, config.strategy, fix)
         return None
     if devices.tensorflow_for_tpus is False:
@@ -221,7 +221,7 @@ def _gpus_of_workers(
         rule = f"at most {len(chosen)}, because each worker has its own GPU"
         findings.add("workers", rule, workers, fix)
     elif config.devices and workers < len(chosen):
-        rule = f"{workers}, one for each worker"
+        rule = f"{workers} GPUs, one for each worker"
         fix = f"Leave {', '.join(chosen[workers:])} out, or set workers to {len(chosen)}."
         findings.add("devices", rule, ", ".join(chosen), fix)
     return chosen[:workers]
@@ -242,11 +242,11 @@ def _chosen_devices(
         findings.add("devices", rule, ", ".join(unknown), fix)
         return None
     if len(set(chosen)) < len(chosen):
-        fix = f"Name each once: {', '.join(dict.fromkeys(chosen))}."
-        findings.add("devices", "each device at most once", ", ".join(chosen), fix)
+        fix = f"Name each device once: {', '.join(dict.fromkeys(chosen))}."
+        findings.add("devices", "a list without repeats", ", ".join(chosen), fix)
         return None
     if len({name.split(":")[0] for name in chosen}) > 1:
-        fix = f"Choose the GPUs alone: {', '.join(gpus)}."
+        fix = f"Choose only the GPUs: {', '.join(gpus)}."
         findings.add("devices", "devices of one kind", ", ".join(chosen), fix)
         return None
     return chosen
@@ -264,9 +264,9 @@ def _check_single(findings: Findings, config: RunConfig, chosen: tuple[str, ...]
 
 def _check_replicas(findings: Findings, replicas: int, chosen: tuple[str, ...]) -> None:
     if replicas > len(chosen) > 1:
-        rule = f"at most one replica a device, here {len(chosen)}"
+        rule = f"at most one per device, here {len(chosen)}"
         fix = (
-            f"Set replicas to {len(chosen)}, or choose one device alone to split it into "
+            f"Set replicas to {len(chosen)}, or choose a single device to split it into "
             f"{replicas} virtual ones."
         )
         findings.add("replicas", rule, replicas, fix)
@@ -285,12 +285,12 @@ def _gpu_memory(
     if isinstance(limit, int):
         most = min(known, default=0) // parts // MIB
         if known and limit > most:
-            rule = f"at most {most:,} MiB a replica on {', '.join(chosen)}"
+            rule = f"at most {most:,} MiB per replica on {', '.join(chosen)}"
             findings.add("gpu_memory", rule, limit, "Set it to less, or to growth.")
     elif sizes and parts > 1:
         if known:
             return int(known[0] * VIRTUAL_GPU_SHARE / parts / MIB)
-        rule = "MiB for each of the virtual replicas, because the GPU's memory is not known"
+        rule = "a number of MiB per virtual replica, because the GPU's memory is not known"
         findings.add("gpu_memory", rule, limit, "Set it to 2048, for example.")
     return limit
 

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from .own_data import DataFacts
 
 NOT_THE_SAME_BATCHES = (
-    "This pipeline shuffles in a buffer, in its own order: its global batches differ from the "
-    "other pipelines' batches, so its losses do not agree with theirs to the last bit."
+    "This pipeline shuffles in a buffer, so its global batches differ from those of the other "
+    "pipelines, and its losses are not bit-identical to theirs."
 )
 NOT_THE_SAME_AS_ALONE = (
-    "Each worker takes its part of a batch from its own files: the global batches also differ "
-    "from the batches of a strategy in one process."
+    "Each worker reads its part of a batch from its own files, so the global batches also differ "
+    "from those of a strategy in one process."
 )
 
 
@@ -116,7 +116,7 @@ def check_sharding(findings: Findings, config: RunConfig, workers: int, train: i
         return
     findings.positive("data_files", config.data_files, 8)
     if config.data_files > max(1, train):
-        rule = f"at most the {train:,} examples there are"
+        rule = f"at most the {train:,} training examples"
         findings.add("data_files", rule, config.data_files, "Set it to 8, for example.")
     elif 0 < config.data_files < workers and plan_sharding(config, workers).by_file:
         rule = f"at least the {workers} workers, because each reads its own files"

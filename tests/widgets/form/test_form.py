@@ -139,7 +139,7 @@ def test_a_size_that_fits_no_memory_has_the_largest_one_beside_its_field(form: F
     control(form, "synthetic_examples").value = "1,000,000,000"
     assert form.state.plan is None
     shown = problem_beside(form, "synthetic_examples")
-    assert "because more cannot fit into this machine's 32 GiB of memory" in html.unescape(shown)
+    assert "because more does not fit into this machine's 32 GiB of memory" in html.unescape(shown)
     (found,) = form.state.problems
     control(form, "synthetic_examples").value = re.findall(r"Set it to (\d+)", found.fix)[0]
     assert form.state.plan is not None

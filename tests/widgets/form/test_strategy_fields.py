@@ -139,7 +139,7 @@ def test_workers_that_are_not_synchronous_have_no_global_batch(form: Form) -> No
     set_to(form, strategy="parameter_server")
     assert batch.fields[1].box.layout.display == "none"
     assert "there is no global batch" in batch._times.value
-    assert "= 64 in all" not in batch._sum.value
+    assert "= 64 per step" not in batch._sum.value
     assert "64 examples in each worker&#x27;s step" in batch._sum.value
     set_to(form, per_replica_batch_size="32")
     assert form.state.plan is not None
@@ -169,7 +169,7 @@ def test_a_global_batch_that_the_strategy_does_not_take_is_visible() -> None:
     form = Form(RunConfig(strategy="parameter_server", global_batch_size=128), LAPTOP)
     batch = form.parts.batch.fields[1]
     assert batch.box.layout.display is None
-    assert "workers do not step together" in problem_beside(form, "global_batch_size")
+    assert "workers train asynchronously" in problem_beside(form, "global_batch_size")
     set_to(form, global_batch_size="")
     assert form.state.problems == ()
     assert batch.box.layout.display == "none"
