@@ -15,11 +15,11 @@ from workbench.config import RunConfig
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["rnu"], "there is no rnu here. Did you mean run?"),
-        (["runs", "lst"], "there is no lst here. Did you mean list?"),
-        (["run", "--stratgy", "default"], "there is no --stratgy here. Did you mean --strategy?"),
-        (["run", "--strateg", "default"], "there is no --strateg here. Did you mean --strategy?"),
-        (["script", "more"], "there is no more here."),
+        (["rnu"], "invalid choice rnu. Did you mean run?"),
+        (["runs", "lst"], "invalid choice lst. Did you mean list?"),
+        (["run", "--stratgy", "default"], "unknown argument --stratgy. Did you mean --strategy?"),
+        (["run", "--strateg", "default"], "unknown argument --strateg. Did you mean --strategy?"),
+        (["script", "more"], "unknown argument more."),
         (["runs", "show"], "the following arguments are required: RUN"),
         (["runs"], "the following arguments are required: ACTION"),
     ],

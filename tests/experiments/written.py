@@ -14,7 +14,7 @@ from workbench.config import RunConfig
 from workbench.experiments import Candidate, Comparison
 from workbench.runs.folder.files import json_text
 
-NO_TPU = Candidate("TPU", ONE, "strategy must be one that this machine can run: it has no TPU")
+NO_TPU = Candidate("TPU", ONE, "strategy must be one that this machine can run: no TPU here")
 
 
 def write_comparison(

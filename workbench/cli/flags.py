@@ -22,9 +22,9 @@ _SIZES = {"per_replica_batch_size", "global_batch_size"}
 def add_config_flags(parser: argparse.ArgumentParser, several: Collection[str] = ()) -> None:
     """Add `--config`, `--preset` and one flag per field. Fields in `several` take many values."""
     presets = ", ".join(catalog.PRESETS)
-    parser.add_argument("--preset", help=f"A complete lesson to start from: {presets}.")
+    parser.add_argument("--preset", help=f"A preset to start from: {presets}.")
     text = "A JSON file with fields of a config, or a bundle.zip from `workbench bundle`. Its "
-    text += "fields overrule the preset; flags overrule both."
+    text += "fields override the preset; flags override both."
     parser.add_argument("--config", metavar="FILE", help=text)
     defaults = RunConfig()
     for name, hint in field_types().items():

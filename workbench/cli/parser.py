@@ -17,14 +17,14 @@ COMMANDS = {
     "run": ("run:add_flags", "train and watch"),
     "script": ("scripts:add_flags", "print or save the script without running it"),
     "runs": ("runs:runs_flags", "list, show, watch, X-ray, stop, resume, pack, delete runs"),
-    "evaluate": ("runs:evaluate_flags", "test the model of a run that is over"),
+    "evaluate": ("runs:evaluate_flags", "test the model of a run that has ended"),
     "why": ("why:add_flags", "show where a step's time goes, and what to change"),
-    "matrix": ("matrix:add_flags", "run every strategy in both loops and prove that they agree"),
+    "matrix": ("matrix:add_flags", "run every strategy in both loops and check that they agree"),
     "compare": (
         "compare:add_flags",
         "train strategies, loops or batches side by side, or compare existing runs",
     ),
-    "scale": ("scale:add_flags", "show how far more replicas help a run"),
+    "scale": ("scale:add_flags", "show up to which batch size more replicas help a run"),
     "export": (
         "exports:add_flags",
         "write runs as CSV, Parquet, TensorBoard event files or one HTML page",
@@ -67,13 +67,13 @@ class Parser(argparse.ArgumentParser):
         if unknown:
             flag = unknown[0].split("=")[0]
             nearest = did_you_mean(flag, self._option_string_actions, "")
-            self.error(f"there is no {flag} here. {nearest}".rstrip())
+            self.error(f"unknown argument {flag}. {nearest}".rstrip())
         return parsed, unknown
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
             choose = f"Choose {', '.join(action.choices)}."
-            self.error(f"there is no {value} here. {did_you_mean(value, action.choices, choose)}")
+            self.error(f"invalid choice {value}. {did_you_mean(value, action.choices, choose)}")
 
     def error(self, message: str) -> NoReturn:
         """Print the problem as a short message, not below a page of usage, and exit."""

@@ -50,7 +50,7 @@ def watch(run: Run, out: TextIO, *, stops: bool = True) -> None:
             if interrupts and stops and not asked:
                 asked = True
                 run.stop()
-                print("\nStopping after this call, with a checkpoint.", file=out)
+                print("\nStopping after the current call, with a checkpoint.", file=out)
                 print("Press Ctrl-C again to leave it running.", file=out)
             if len(interrupts) > stops:
                 print(f"\nLeft running. {_watch_with(run)}", file=out)
@@ -118,7 +118,7 @@ def _copies(run: Run) -> list[str]:
     if copies is None or copies.step is None or copies.copied_at is None:
         return []
     at = datetime.fromtimestamp(copies.copied_at).strftime("%Y-%m-%d %H:%M:%S")
-    return [f"  archive     {copies.folder}, goes on from step {copies.step:,}, copied {at}"]
+    return [f"  archive     {copies.folder}, resumes from step {copies.step:,}, copied {at}"]
 
 
 def _times(ledger: Ledger) -> list[str]:

@@ -135,7 +135,7 @@ def _place_tpu(findings: Findings, config: RunConfig, devices: Devices) -> Place
             findings.add("replicas", rule, None, "Set it to 8 for a v2-8 or v3-8, for example.")
         return Placement(("TPU:0",), config.replicas or 1, config.gpu_memory, "default")
     if not devices.tpu_chips:
-        rule = "one that this machine can run: it has no TPU"
+        rule = "one that this machine can run: no TPU here"
         fix = "Choose mirrored, or set tpu to the name of a Cloud TPU."
         findings.add("strategy", rule, config.strategy, fix)
         return None

@@ -46,7 +46,7 @@ def test_a_bundle_repeated_elsewhere_agrees_to_the_last_bit(
         *("python", "tensorflow", "keras", "numpy"),
     }
     assert all(each["there"] == each["here"] for each in replay["versions"])
-    assert "It agrees: the same data, and every step's loss within rounding." in done.stderr
+    assert "The replay agrees: the same data, and every step's loss within rounding." in done.stderr
 
 
 @pytest.mark.slow
@@ -62,15 +62,15 @@ def test_an_edited_script_runs_only_if_it_is_trusted(bundle: Path, terminal: Ter
     before = len(list_runs(terminal.runs))
     done = terminal.type("run", "--config", edited, "--start-now")
     assert done.returncode == 1
-    assert f"this one has the sha256 {sha256}, written by release" in done.stderr
-    assert f"unzip -p {edited} train.py, then run it as it is with --trust." in done.stderr
+    assert f"It has the sha256 {sha256}, from release" in done.stderr
+    assert f"unzip -p {edited} train.py, then run it unchanged with --trust." in done.stderr
     assert len(list_runs(terminal.runs)) == before
 
     done = terminal.type("run", "--config", edited, "--start-now", "--trust")
     assert done.returncode == 1
-    assert f"Running the bundle's own script as it is, sha256 {sha256}." in done.stderr
+    assert f"Running the bundle's own script unchanged, sha256 {sha256}." in done.stderr
     assert "script      same" in done.stdout
-    assert "It does not agree: loss differs by" in done.stdout
+    assert "The replay does not agree: loss differs by" in done.stdout
     (run,) = list_runs(terminal.runs)[:1]
     assert open_run(run.dir).script == read_bundle(edited).script
 
@@ -83,7 +83,7 @@ def test_another_persons_functions_run_only_if_they_are_trusted(
     own = rewritten(whole, tmp_path / "own.zip", config=config_text(run, data="os:listdir"))
     done = terminal.type("run", "--config", own)
     assert done.returncode == 1
-    assert "and it contains another person's functions." in done.stderr
+    assert "was not run, because it contains another person's functions." in done.stderr
 
 
 def test_mistakes_are_reported(terminal: Terminal, tmp_path: Path) -> None:
@@ -91,12 +91,12 @@ def test_mistakes_are_reported(terminal: Terminal, tmp_path: Path) -> None:
     done = terminal.type("run", "--config", whole, "--detach")
     assert done.returncode == 1
     assert (
-        "A replay is watched to its end, because it is compared then; received --detach."
+        "A replay is compared with the bundle when it ends, so --detach does not work here."
         in done.stderr
     )
     done = terminal.type("run", "--trust")
     assert done.returncode == 1
-    assert "--trust is for the script of a bundle" in done.stderr
+    assert "--trust only works with --config bundle.zip." in done.stderr
     done = terminal.type("run", "--config", "none.zip")
     assert done.returncode == 1
     assert "A bundle is a file that can be read" in done.stderr

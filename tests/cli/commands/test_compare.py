@@ -60,9 +60,15 @@ def test_json_has_the_rows_and_the_advice(terminal: Terminal, runs: list[Path]) 
 def test_impossible_comparisons_are_refused(terminal: Terminal, runs: list[Path]) -> None:
     for arguments, message in (
         (("nothing",), "A run is opened by its id or by its folder"),
-        ((runs[0], "--baseline", "TPU"), "A baseline is one of the rows; received 'TPU'"),
-        ((runs[0], "--resume"), "--resume needs the folder of a comparison; received runs"),
-        ((runs[0], "--repeats", "6"), "--repeats needs the folder of a comparison; received runs"),
+        ((runs[0], "--baseline", "TPU"), "No row has the label 'TPU'. Choose the baseline from"),
+        (
+            (runs[0], "--resume"),
+            "--resume only works with the folder of a comparison",
+        ),
+        (
+            (runs[0], "--repeats", "6"),
+            "--repeats only works with the folder of a comparison, not",
+        ),
         (("--strategy", "one_device", "--repeats", "0"), "repeats must be 1 or more; received 0"),
     ):
         done = terminal.type("compare", *arguments)
@@ -83,15 +89,15 @@ def test_impossible_comparisons_are_refused(terminal: Terminal, runs: list[Path]
     [
         (
             ("RUN", "--global-batch-size", "64", "--budget", "1"),
-            "RUN must be given without flags of runs to train; got --global-batch-size, --budget. "
+            "RUN must be given without training flags; got --global-batch-size, --budget. "
             "Leave these flags out to compare existing runs, or leave RUN out to train.",
         ),
         (("RUN", "--epochs", "3"), "got --epochs. Leave these flags out"),
         (("RUN", "--strategy", "mirrored", "--resume"), "got --strategy. Leave these flags out"),
         (
             ("--resume", "--budget", "1"),
-            "--resume must be given with a comparison; got no folder. Write: workbench compare "
-            "FOLDER --resume",
+            "--resume must be given with a comparison's folder; got no folder. Write: workbench "
+            "compare FOLDER --resume",
         ),
     ],
 )

@@ -53,7 +53,7 @@ def test_edits_without_a_field_are_reported_and_the_file_stays(
     done = terminal.type("script", "--open", edited, "--epochs", "3", "-o", edited)
     assert done.returncode == 1
     assert "main was edited: what the script does from start to end." in done.stderr
-    assert "never overwrites" in done.stderr
+    assert f"Not saved: {edited} exists and differs." in done.stderr
     assert edited.read_text() == before
 
 

@@ -210,7 +210,7 @@ def trainer_of(run: Run) -> psutil.Process:
 def test_ctrl_c_stops_with_a_checkpoint_and_exits_with_zero(terminal: Terminal) -> None:
     process, run = begin(terminal)
     interrupt(process)
-    assert line_with(process, "Stopping after this call, with a checkpoint")
+    assert line_with(process, "Stopping after the current call, with a checkpoint")
     assert line_with(process, "status      stopped")
     assert process.wait(LIMIT_SECONDS) == 0
     assert run.status == "stopped"
@@ -222,7 +222,7 @@ def test_a_second_ctrl_c_leaves_the_run_to_end_by_itself(terminal: Terminal) -> 
     trainer = trainer_of(run)
     trainer.suspend()
     interrupt(process)
-    assert line_with(process, "Stopping after this call")
+    assert line_with(process, "Stopping after the current call")
     interrupt(process)
     assert run.id in line_with(process, "Left running. Watch it with: workbench runs watch")
     assert process.wait(LIMIT_SECONDS) == 0
@@ -264,7 +264,7 @@ def test_a_detached_run_trains_is_stopped_and_deleted(terminal: Terminal) -> Non
     assert tested.endswith(f", with the weights of step {run.progress.step:,}, the last checkpoint")
     kept = terminal.type("runs", "delete", run.id, answer="n\n")
     assert kept.returncode == 1
-    assert "Kept." in kept.stderr
+    assert "Not deleted." in kept.stderr
     assert run.dir.exists()
     assert terminal.type("runs", "delete", run.id, answer="y\n").returncode == 0
     assert not run.dir.exists()
@@ -277,7 +277,7 @@ def test_a_run_is_restored_from_its_archive_and_resumed(terminal: Terminal) -> N
     copy = terminal.folder / "copies" / run.id
     until(lambda: (found := run.copies) and found.step == 5 and not run.alive)
     assert (
-        f"archive     {copy}, goes on from step 5" in terminal.type("runs", "show", run.id).stdout
+        f"archive     {copy}, resumes from step 5" in terminal.type("runs", "show", run.id).stdout
     )
     refused = terminal.type("runs", "restore", copy)
     assert refused.returncode == 1

@@ -63,5 +63,5 @@ def test_a_figure_never_overwrites_a_file(
     page = tmp_path / "kept.html"
     page.write_text("mine")
     assert main(["scale", str(write_run(tmp_path).dir), "--html", str(page)]) == 1
-    assert "is saved as a new file" in capsys.readouterr().err
+    assert "Cannot save the figure as" in capsys.readouterr().err
     assert page.read_text() == "mine"

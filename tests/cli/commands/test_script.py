@@ -65,7 +65,7 @@ def test_script_never_overwrites_a_different_file(terminal: Terminal) -> None:
     (terminal.folder / "mine.py").write_text("mine")
     done = terminal.type("script", "-o", "mine.py")
     assert done.returncode == 1
-    assert "never overwrites" in done.stderr
+    assert "mine.py exists and differs. Choose another name" in done.stderr
     assert (terminal.folder / "mine.py").read_text() == "mine"
     assert terminal.type("script", "-o", "again.py").returncode == 0
     assert terminal.type("script", "-o", "again.py").returncode == 0

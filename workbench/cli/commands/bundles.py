@@ -29,7 +29,7 @@ def add_flags(parser: ArgumentParser) -> None:
         " whether the results agree."
     )
     parser.add_argument("run", metavar="RUN", help="a run's id or folder")
-    text = "default: the run's id and -bundle.zip; existing files are never overwritten"
+    text = "default: RUN_ID-bundle.zip; existing files are never overwritten"
     parser.add_argument("-o", "--output", metavar="FILE", help=text)
     add_runs_dir(parser)
     parser.add_argument("--json", action="store_true", help="print one line of JSON")
@@ -45,7 +45,7 @@ def bundle(arguments: Namespace) -> int:
     print("Looking up versions and hashing the data ...", file=sys.stderr, flush=True)
     manifest = write_bundle(run, path)
     for module in manifest.modules:
-        text = f"Note: the script imports {module}, which no package provides. Copy it along."
+        text = f"Note: the script imports {module}, which is in no installed package. Copy it too."
         print(text, file=sys.stderr)
     if arguments.json:
         facts = {"data_sha256": manifest.data_sha256, "certificate": manifest.certificate}
@@ -65,8 +65,8 @@ def replay(arguments: Namespace) -> int:
     opened = read_bundle(arguments.config)
     if arguments.detach:
         raise RunError(
-            "A replay is watched to its end, because it is compared then; received --detach. Leave "
-            "it out, or extract config.json from the bundle and give it as --config."
+            "A replay is compared with the bundle when it ends, so --detach does not work here. "
+            "Leave it out, or extract config.json from the bundle and give it as --config."
         )
     out = sys.stderr if arguments.json else sys.stdout
     run = _as_it_is(opened, arguments) if arguments.trust else _as_rendered(opened, arguments)
@@ -85,7 +85,7 @@ def _as_it_is(opened: Bundle, arguments: Namespace) -> Run:
     """Start the bundle's own script."""
     from .scripts import run_text
 
-    message = f"Running the bundle's own script as it is, sha256 {opened.script_sha256}."
+    message = f"Running the bundle's own script unchanged, sha256 {opened.script_sha256}."
     print(message, file=sys.stderr)
     return run_text(opened.script, "train.py", arguments, ("preset",))
 
@@ -106,9 +106,11 @@ def _as_rendered(opened: Bundle, arguments: Namespace) -> Run:
     script = sha256(render_script(plan))
     changed = _changed(opened.config, config, given_flags(arguments), NOT_IN_SCRIPTS)
     if script != opened.script_sha256 and not changed:
-        raise _untrusted(opened, arguments, f"here the same config gives {script[:12]}")
+        raise _untrusted(
+            opened, arguments, f"this workbench writes another one for its config, {script[:12]}"
+        )
     same = "the same as the bundle's" if script == opened.script_sha256 else f"changed by {changed}"
-    print(f"The script is written here, sha256 {script}: {same}.", file=sys.stderr)
+    print(f"The workbench wrote this script, sha256 {script}: {same}.", file=sys.stderr)
     print_notes(plan)
     return start_run(config, arguments.runs_dir, devices)
 
@@ -123,11 +125,11 @@ def _changed(
 
 def _untrusted(opened: Bundle, arguments: Namespace, why: str) -> RunError:
     return RunError(
-        "Without --trust, a bundle's script runs only if this workbench writes the same script for "
-        f"its config; this one has the sha256 {opened.script_sha256}, written by release "
-        f"{opened.manifest.workbench[:40]}, and {why}. It is another person's code: read it with "
-        f"unzip -p {shlex.quote(str(arguments.config))} train.py, then run it as it is with "
-        "--trust."
+        f"The bundle's script was not run, because {why}. It has the sha256 "
+        f"{opened.script_sha256}, from release {opened.manifest.workbench[:40]}, and is another "
+        "person's code. Read it with "
+        f"unzip -p {shlex.quote(str(arguments.config))} train.py, then run it unchanged "
+        "with --trust."
     )
 
 
@@ -156,7 +158,7 @@ def _versions(there: str | None, here: str | None) -> str:
 def _losses(found: Replay) -> str:
     most = found.agreement.max_loss_difference
     if found.tolerance is None:
-        return "not comparable: workers do not step together"
+        return "not comparable: workers train asynchronously"
     if most is None:
         return f"not comparable: {found.agreement.reason}"
     return f"largest difference {most:.1e} over all steps; up to {found.tolerance:.0e} is rounding"
@@ -168,10 +170,10 @@ def _verdict(found: Replay) -> str:
         hint = ""
         if found.same_data and found.agreement.max_loss_difference and not found.changed:
             hint = (
-                " Rounding alone can grow this far: in larger models, where float64 helps, and on "
-                "GPUs, where deterministic helps."
+                " Rounding alone can cause this. In larger models, train with precision float64; "
+                "on GPUs, turn deterministic on."
             )
-        return f"It does not agree: {reason}.{hint}"
+        return f"The replay does not agree: {reason}.{hint}"
     if found.tolerance is None:
-        return "It trained like the bundle's run: every step is recorded, on the same data."
-    return "It agrees: the same data, and every step's loss within rounding."
+        return "The replay trained like the bundle's run: all steps are recorded, on the same data."
+    return "The replay agrees: the same data, and every step's loss within rounding."

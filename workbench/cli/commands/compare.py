@@ -61,14 +61,14 @@ def add_flags(parser: ArgumentParser) -> None:
     parser.add_argument("runs", metavar="RUN", nargs="*", help=text)
     text = (
         f"runs of each combination. Three or more give intervals. Default: {REPEATS}. With the"
-        " folder of an earlier comparison: train until there are so many."
+        " folder of an earlier comparison: train until it has this many."
     )
     parser.add_argument("--repeats", type=int, metavar="N", help=text)
-    text = "limit in seconds for all runs together. Default: no limit."
+    text = "time limit in seconds for all runs together. Default: no limit."
     parser.add_argument("--budget", type=float, metavar="SECONDS", help=text)
     text = (
-        "report when each run reached this accuracy, such as 0.9, at the end of an epoch, in the"
-        " test or in training."
+        "report when each run reached this accuracy, such as 0.9, in testing or training, at the"
+        " end of an epoch."
     )
     parser.add_argument("--target-accuracy", type=float, metavar="X", help=text)
     text = "label of the row that the others are compared with. Default: the first row."
@@ -156,7 +156,7 @@ def _check_together(arguments: Namespace) -> None:
     """
     given = [name for name in TRAINING_FLAGS if getattr(arguments, name) is not None]
     if arguments.runs and set(given) - {"repeats"}:
-        rule = "given without flags of runs to train"
+        rule = "given without training flags"
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
         fix = "Leave these flags out to compare existing runs, or leave RUN out to train."
         raise ConfigError([Problem("RUN", rule, flags, fix)])
@@ -164,7 +164,7 @@ def _check_together(arguments: Namespace) -> None:
         rule, fix = "given with --html", "Write: workbench compare RUN ... --html FILE --verdicts"
         raise ConfigError([Problem("--verdicts", rule, "no --html", fix)])
     if arguments.resume and not arguments.runs:
-        rule, fix = "given with a comparison", "Write: workbench compare FOLDER --resume"
+        rule, fix = "given with a comparison's folder", "Write: workbench compare FOLDER --resume"
         raise ConfigError([Problem("--resume", rule, "no folder", fix)])
 
 
@@ -179,14 +179,14 @@ def _named(arguments: Namespace) -> tuple[list[Group], Comparison | None]:
         if arguments.resume or arguments.repeats is not None:
             flag = "--resume" if arguments.resume else "--repeats"
             raise RunError(
-                f"{flag} needs the folder of a comparison; received runs. Resume each run with "
-                "`workbench runs resume RUN`, or leave RUN out to train."
+                f"{flag} only works with the folder of a comparison, not with runs. Resume each "
+                "run with `workbench runs resume RUN`, or leave RUN out to train."
             )
         return group_runs([open_run(name, arguments.runs_dir) for name in arguments.runs]), None
     if len(arguments.runs) > 1:
         raise RunError(
-            f"The names are one comparison or several runs; received {len(arguments.runs)} names, "
-            f"and {arguments.runs[0]} is a comparison. Give only this name."
+            f"{arguments.runs[0]} is a comparison, which cannot be combined with other names. Give "
+            "only this name."
         )
     if arguments.repeats is not None:
         first.repeat(arguments.repeats)
@@ -261,7 +261,7 @@ def _ending(comparison: Comparison, advice: Advice) -> str:
     if not (advice.undecided and comparison.repeatable):
         return where
     more = f"{command} --repeats {more_repeats(comparison.request.repeats)}"
-    return f"{where}\nDecide with more runs: {more}"
+    return f"{where}\nTo decide, train more runs: {more}"
 
 
 def _baseline(asked: str | None, groups: Sequence[Group]) -> int | None:
@@ -271,7 +271,6 @@ def _baseline(asked: str | None, groups: Sequence[Group]) -> int | None:
     labels = [group.label for group in groups]
     if asked not in labels:
         raise RunError(
-            f"A baseline is one of the rows; received {asked!r}. Choose one of: "
-            f"{'; '.join(labels)}."
+            f"No row has the label {asked!r}. Choose the baseline from: {'; '.join(labels)}."
         )
     return labels.index(asked)

@@ -18,10 +18,10 @@ GIB = 2**30
 def add_flags(parser: ArgumentParser) -> None:
     """Add the flags."""
     parser.description = (
-        "Make a separate environment for runs, such as one with the TPU build on a TPU runtime, and"
-        " print its interpreter. Installed packages do not change. Ctrl-C cancels."
+        "Make a separate Python environment for runs, such as one with TensorFlow's TPU build on a"
+        " TPU runtime, and print its interpreter. Installed packages do not change. Ctrl-C cancels."
     )
-    text = "which TensorFlow. Default: the build that this machine needs and lacks."
+    text = "the build of TensorFlow. Default: the one that this machine needs and lacks."
     parser.add_argument("--build", choices=BUILDS, help=text)
     parser.add_argument("--interpreter", help="the Python to make it from")
     parser.add_argument("--json", action="store_true", help="print one line of JSON")
@@ -32,7 +32,7 @@ def environment(arguments: Namespace) -> int:
     """Make or find the environment, and print its interpreter."""
     build = _build(arguments)
     loads, takes = build.download_bytes / GIB, build.disk_bytes / GIB
-    needed = f"download up to {loads:.1f} GiB, disk up to {takes:.1f} GiB, time a few minutes"
+    needed = f"downloads up to {loads:.1f} GiB, uses up to {takes:.1f} GiB of disk, takes minutes"
     print(f"{build.label}: {needed}.", file=sys.stderr)
     made = make(build, arguments.interpreter, on_progress=_ProgressPrinter().show)
     if sys.stderr.isatty():
@@ -49,7 +49,7 @@ def _build(arguments: Namespace) -> Build:
     build = fitting_build(devices)
     if build is None:
         raise MakingError(
-            "A build is chosen if the interpreter lacks the TensorFlow for the TPU or CPU here",
+            "A build is chosen only if the interpreter lacks TensorFlow for this TPU or CPU",
             f"{devices.interpreter} with TensorFlow {devices.tensorflow_version or 'not installed'}"
             f" and {devices.tpu_chips} TPU chips",
             f"Choose a build with --build {' or '.join(BUILDS)}, or install the missing GPU parts "

@@ -22,7 +22,7 @@ def add_flags(parser: ArgumentParser) -> None:
     text = "csv, parquet: a folder of tables. tensorboard: a folder for tensorboard --logdir. "
     text += "html: one page that opens from disk, to share."
     parser.add_argument("--format", choices=FORMATS, required=True, help=text)
-    text = "default: the run's id, or `runs` for several runs, with the ending of the format"
+    text = "default: the run's id, or `runs` for several runs, with the format's extension"
     parser.add_argument("-o", "--output", metavar="PATH", help=text)
     add_runs_dir(parser)
     parser.add_argument("--json", action="store_true", help="print one line of JSON")

@@ -44,10 +44,10 @@ def add_flags(parser: ArgumentParser) -> None:
     parser.set_defaults(command=None)
     what = parser.add_subparsers(metavar="WHAT", required=True)
     text = "find the largest per-replica batch that fits and the one with the best throughput"
-    how = "Each trial trains some steps in a separate process. Ctrl-C stops and prints the results"
+    how = "Each trial trains a few steps in its own process. Ctrl-C stops and prints the results"
     how += " so far."
     sizes = what.add_parser("batch-size", help=text, description=f"{sentence(text)} {how}")
-    text = "Memory limit: of a process on a CPU, of a replica on GPUs. Default: available memory."
+    text = "Memory limit, per process on a CPU, per replica on GPUs. Default: available memory."
     sizes.add_argument("--memory-limit", type=int, metavar="MIB", help=text)
     text = f"Seconds that the search may take. Default: {BUDGET_SECONDS:g}."
     sizes.add_argument("--budget", type=float, default=BUDGET_SECONDS, metavar="S", help=text)

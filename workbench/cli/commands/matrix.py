@@ -86,7 +86,7 @@ def report(done: Matrix) -> str:
         [
             *columns(HEAD, rows),
             "",
-            f"{counted}; {done.steps} steps each against OneDevice's custom loop, in {took}.",
+            f"{counted}; {done.steps} steps each, compared to OneDevice's custom loop, in {took}.",
         ]
     )
 

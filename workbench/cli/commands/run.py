@@ -16,17 +16,17 @@ from workbench.units import STEADY
 def add_flags(parser: ArgumentParser) -> None:
     """Add the flags."""
     parser.description = "Train and watch. Ctrl-C stops with a checkpoint."
-    text = "Run a saved script as it is, edited or not. The command prints how it was understood."
+    text = "Run a saved script as it is, edited or not. Prints what the workbench reads from it."
     parser.add_argument("--script", metavar="FILE", help=text)
-    text = "With --config bundle.zip: run the bundle's own script as it is, even if the workbench "
-    text += "writes another script for its config. It is another person's code; its sha256 is "
+    text = "With --config bundle.zip: run the bundle's own script unchanged, even if the workbench "
+    text += "would write another one for its config. It is another person's code; its sha256 is "
     text += "printed."
     parser.add_argument("--trust", action="store_true", help=text)
     add_config_flags(parser)
     add_runs_dir(parser)
     parser.add_argument("--detach", action="store_true", help="Start it and return immediately.")
-    text = "Rehearse on this machine, with two to four workers. If one is killed, all start again. "
-    text += "What this changes in the config is printed first; --epochs gives time for a kill."
+    text = "Rehearse on this machine, with two to four workers. If one is killed, all restart. The "
+    text += "changes to the config are printed first. Raise --epochs to have time to kill a worker."
     parser.add_argument("--rehearse", action="store_true", help=text)
     text = f"End with one line of JSON. Its examples_per_second are the {STEADY}."
     parser.add_argument("--json", action="store_true", help=text)
@@ -45,8 +45,7 @@ def run(arguments: Namespace) -> int:
         return replay(arguments)
     if arguments.trust:
         raise RunError(
-            "--trust is for the script of a bundle; received no --config that names a .zip file. "
-            "Leave it out, or name the bundle."
+            "--trust only works with --config bundle.zip. Leave it out, or name the bundle."
         )
     config = config_from(arguments)
     if arguments.rehearse:

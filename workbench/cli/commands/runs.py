@@ -30,7 +30,7 @@ def runs_flags(parser: ArgumentParser) -> None:
         ("show", "show the progress or the result of a run", show_one),
         ("watch", "follow a run until it ends; Ctrl-C leaves it running", watch_one),
         ("xray", "X-ray one step: the numbers of each replica, and their sum", xray),
-        ("stop", "stop a run after its current call, with a checkpoint", stop),
+        ("stop", "stop a run after the current call and save a checkpoint", stop),
         ("resume", "continue a run from its last checkpoint", resume),
         ("pack", "write a run to a zip file, to move it elsewhere", pack),
         ("restore", "restore a run from its archive or a zip file", restore),
@@ -51,9 +51,9 @@ def runs_flags(parser: ArgumentParser) -> None:
 def _add_options(parser: ArgumentParser, action: str) -> None:
     """Add the options that only this action takes."""
     if action == "resume":
-        text = "the total number of epochs, more than before"
+        text = "the new total number of epochs, more than before"
         parser.add_argument("--epochs", type=int, metavar="N", help=text)
-        text = "continue with another number of workers, if all workers step together"
+        text = "continue with another number of workers (synchronous strategies only)"
         parser.add_argument("--workers", type=int, metavar="N", help=text)
         parser.add_argument("--detach", action="store_true", help="return immediately")
     elif action == "xray":
@@ -128,8 +128,8 @@ def resume(arguments: Namespace) -> int:
 
 def _resume_sentence(step: int) -> str:
     if step == 0:
-        return "No checkpoint was saved, so training begins again at the first step."
-    return f"Training goes on from the checkpoint of step {step:,}."
+        return "No checkpoint was saved, so training starts again from the first step."
+    return f"Training continues from the checkpoint of step {step:,}."
 
 
 def restore(arguments: Namespace) -> int:
@@ -140,7 +140,7 @@ def restore(arguments: Namespace) -> int:
         return OK
     print(show(restored))
     if restored.status != "finished":
-        print(f"Go on with it: workbench runs resume {shlex.quote(str(restored.dir))}")
+        print(f"Continue with: workbench runs resume {shlex.quote(str(restored.dir))}")
     return OK
 
 
@@ -149,7 +149,7 @@ def pack(arguments: Namespace) -> int:
     opened = open_run(arguments.run, arguments.runs_dir)
     path = opened.pack(arguments.output)
     packed = {"run": opened.id, "path": str(path), "bytes": path.stat().st_size}
-    words = f"Packed {path}, {packed['bytes']:,} bytes. Bring it back: workbench runs restore FILE"
+    words = f"Packed {path}, {packed['bytes']:,} bytes. Restore it: workbench runs restore FILE"
     print(json.dumps(packed) if arguments.json else words)
     return OK
 
@@ -158,7 +158,7 @@ def delete(arguments: Namespace) -> int:
     """`workbench runs delete`: delete a run, only after a yes or with --yes."""
     opened = open_run(arguments.run, arguments.runs_dir)
     if not arguments.yes and not _agreed(f"Delete {opened.dir} with its records and model?"):
-        print("Kept.", file=sys.stderr)
+        print("Not deleted.", file=sys.stderr)
         return FAILED
     opened.delete()
     action = {"run": opened.id, "deleted": True}

@@ -26,14 +26,14 @@ LINE_WIDTH = 98
 def add_flags(parser: ArgumentParser) -> None:
     """Add the flags."""
     parser.description = (
-        "Measure the gradient noise scale of a run at its newest checkpoint. It shows"
-        " up to which global batch more replicas help, and the speed in examples per second. The"
-        " run itself does not change. Ctrl-C cancels."
+        "Measure the gradient noise scale of a run at its newest checkpoint. It shows up to which"
+        " global batch size more replicas help, and the examples per second. The run itself does"
+        " not change. Ctrl-C cancels."
     )
     parser.add_argument("run", metavar="RUN", help="a run's id or folder")
     text = f"batches to measure, fewer if the data has fewer. Default: {STEPS}."
     parser.add_argument("--steps", type=int, metavar="K", default=STEPS, help=text)
-    text = "measure also with the first weights and at each older checkpoint that is kept."
+    text = "also measure with the initial weights and at each older checkpoint that is kept."
     parser.add_argument("--growth", action="store_true", help=text)
     text = "other runs of the same model and data, to show their goodput too."
     parser.add_argument("--beside", nargs="+", metavar="RUN", default=[], help=text)
@@ -49,7 +49,7 @@ def scale(arguments: Namespace) -> int:
     beside = speeds_of(run, [open_run(each, arguments.runs_dir) for each in arguments.beside])
     page = None if arguments.html is None else Path(arguments.html)
     if page is not None and (page.exists() or not page.parent.is_dir()):
-        raise _unsaved(page, "exists" if page.exists() else "its folder does not exist")
+        raise _unsaved(page, "the file exists" if page.exists() else "its folder does not exist")
     announce(run, arguments.steps)
     answer = should_scale(run, arguments.steps, growth=arguments.growth, beside=beside)
     if page is not None:
@@ -61,7 +61,7 @@ def scale(arguments: Namespace) -> int:
 def announce(run: Run, steps: int) -> None:
     """Print the measurement that starts now, and how long its steps took in the run itself."""
     seconds = expected_seconds(run, steps)
-    took = "" if seconds is None else f" As many steps of the run itself took {seconds:,.0f} s."
+    took = "" if seconds is None else f" The run itself took {seconds:,.0f} s for as many steps."
     where = f"at the newest checkpoint of {run.id}, without training."
     print(f"Measuring up to {steps:,} steps {where}{took}", file=sys.stderr, flush=True)
 
@@ -95,6 +95,6 @@ def save(answer: Scaling, path: Path) -> None:
 
 def _unsaved(path: Path, why: str) -> OutputError:
     return OutputError(
-        f"A figure is saved as a new file in a folder that can be written; {path}: {why}. "
-        "Choose another name."
+        f"Cannot save the figure as {path}: {why}. Choose a new name in a folder that can be "
+        "written."
     )

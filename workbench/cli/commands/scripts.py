@@ -72,7 +72,10 @@ def _with_edits(opened: Opened, script: str, *, notebook: bool) -> str:
     """Return a script with the edits of the opened one, and report the lines that it lacks."""
     merged = opened.merged(script)
     if notebook and merged.text != script:
-        print("  A notebook has none of the edits without a field: save a .py.", file=sys.stderr)
+        print(
+            "  The notebook lacks your edits that match no field. Save a .py to keep them.",
+            file=sys.stderr,
+        )
     for line in merged.left_out:
         print(f"  left out, because a flag changes it: {line.strip()}", file=sys.stderr)
     return merged.text
@@ -166,11 +169,9 @@ def _save(path: Path, text: str) -> None:
         if path.is_file() and path.read_bytes() == text.encode():
             return
         raise OutputError(
-            f"Saving never overwrites a different file; {path} exists and differs. "
-            "Choose another name, or remove it first."
+            f"Not saved: {path} exists and differs. Choose another name, or remove it first."
         ) from None
     except OSError as error:
         raise OutputError(
-            f"A script is saved in a folder that can be written; {path}: {error.strerror}. "
-            "Choose another folder."
+            f"Cannot save {path}: {error.strerror}. Choose a folder that can be written."
         ) from error

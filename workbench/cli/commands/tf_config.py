@@ -51,7 +51,7 @@ def add_flags(parser: ArgumentParser) -> None:
     text = "check the TF_CONFIG of this host"
     checking = what.add_parser("check", help=text, description=sentence(text))
     checking.set_defaults(command=check)
-    text = "call all other tasks before TensorFlow does; every host runs this at the same time"
+    text = "test the connections between all tasks; run this on every host at the same time"
     meeting = what.add_parser("meet", help=text, description=sentence(text))
     text = f"seconds to wait for the other tasks. Default: {SECONDS:g}."
     meeting.add_argument("--seconds", type=float, default=SECONDS, metavar="X", help=text)
@@ -95,8 +95,8 @@ def check(arguments: Namespace) -> int:
         print(json.dumps({"task": str(task), "cluster": dict(cluster.addresses)}))
     else:
         print(
-            f"This is {task} of a cluster of {others}. All hosts can be looked up. To test whether "
-            "they answer, run workbench tf-config meet on all of them at the same time."
+            f"This is {task} of a cluster of {others}. All host names resolve. To test whether "
+            "the hosts answer, run workbench tf-config meet on all of them at the same time."
         )
     return 0
 
@@ -170,7 +170,7 @@ def _given(arguments: Namespace) -> tuple[Cluster, Identity]:
     text = arguments.tf_config or os.environ.get("TF_CONFIG")
     if not text:
         raise RunError(
-            "This command needs a TF_CONFIG; received none as an argument and none in the "
-            "environment. Make one: workbench tf-config make --worker HOST:PORT HOST:PORT"
+            "There is no TF_CONFIG, neither as an argument nor in the environment. "
+            "Make one: workbench tf-config make --worker HOST:PORT HOST:PORT"
         )
     return read_tf_config(text)

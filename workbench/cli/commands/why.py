@@ -29,13 +29,13 @@ LINE_WIDTH = 98
 def add_flags(parser: ArgumentParser) -> None:
     """Add the flags."""
     parser.description = (
-        "Time a run's step in separate processes, complete and with parts left out."
-        " Show what takes the time, and suggest one change. The run itself does not change."
+        "Time a run's training step in separate processes, complete and with parts left out, to"
+        " show where the time goes. Suggest one change. The run itself does not change."
     )
     parser.add_argument("run", metavar="RUN", help="a run's id or folder")
     text = "try the suggestion: start a short run with it, and time both side by side"
     parser.add_argument("--apply", action="store_true", help=text)
-    text = f"seconds to measure, without the start of the processes. Default: {SECONDS:g}."
+    text = f"seconds to measure, not counting process start-up. Default: {SECONDS:g}."
     parser.add_argument("--seconds", type=float, metavar="X", default=SECONDS, help=text)
     add_runs_dir(parser)
     parser.add_argument("--json", action="store_true", help="print one line of JSON")

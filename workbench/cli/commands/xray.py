@@ -21,8 +21,8 @@ def table_of_step(xray: StepXray | WorkersXray) -> str:
 
 
 def _table_of_workers(xray: WorkersXray) -> str:
-    title = f"step {xray.step:,} of each worker of {xray.strategy_label}, its own"
-    rows = [["", "examples", "their numbers", "loss sum", "mean loss", "staleness"]]
+    title = f"step {xray.step:,} of each {xray.strategy_label} worker, by its own count"
+    rows = [["", "examples", "row numbers", "loss sum", "mean loss", "staleness"]]
     for worker in xray.workers:
         done = worker.loss is not None
         record = [_number(worker.loss_sum), _number(worker.loss)] if done else ["not done"] * 2
@@ -34,14 +34,14 @@ def _table_of_workers(xray: WorkersXray) -> str:
 
 def _title(xray: StepXray) -> str:
     what = f"{xray.strategy_label}, {xray.examples:,} examples"
-    return f"step {xray.step:,} (epoch {xray.epoch}): {what}; done again from {xray.origin}"
+    return f"step {xray.step:,} (epoch {xray.epoch}): {what}; recomputed from {xray.origin}"
 
 
 def _rows(xray: StepXray, replicas: Sequence[ReplicaXray]) -> Iterator[list[str]]:
     yield ["", *(replica.name for replica in replicas)]
     yield ["device", *(replica.device for replica in replicas)]
     yield ["examples", *(f"{replica.examples:,}" for replica in replicas)]
-    yield ["  their numbers", *(_numbers(replica.rows) for replica in replicas)]
+    yield ["  row numbers", *(_numbers(replica.rows) for replica in replicas)]
     recorded = xray.agrees is not None
     for shown, words, values in (
         (True, "loss sum", [replica.loss_sum for replica in replicas]),
@@ -67,7 +67,7 @@ def _endings(xray: StepXray) -> Iterator[str]:
         yield f"clipped        norm {_number(xray.applied_norm)}, at most {xray.clip_norm:g}"
     yield f"weights        {_weights(xray.weights)}"
     if xray.weights.own:
-        yield f"each its own   {', '.join(xray.weights.own)}"
+        yield f"per replica    {', '.join(xray.weights.own)}"
     yield f"record         {RECORD[xray.agrees]}"
 
 
@@ -77,7 +77,7 @@ def _weights(weights: WeightsXray) -> str:
     if len(copies) == 1:
         return f"one copy, on {copies[0].device}: {copies[0].sha256}; {what}"
     if weights.equal:
-        return f"equal on all {len(copies)} replicas, bit by bit; {what}"
+        return f"bit-identical on all {len(copies)} replicas; {what}"
     return f"NOT equal on all replicas: {', '.join(weights.differing)}; {what}"
 
 
@@ -97,11 +97,11 @@ def _aligned(rows: list[list[str]]) -> str:
 
 
 NOTHING_COMMON = (
-    "Workers wait for nobody: each sends its gradient by itself, nothing is summed. Staleness\n"
-    "counts the updates by others between a step's reading of the weights and its own update."
+    "Workers do not wait for each other: each applies its own gradient, and nothing is summed.\n"
+    "Staleness: updates by other workers between a step's reading of the weights and its update."
 )
 RECORD = {
     True: "the same loss sums and examples, to 1e-6 of the mean loss",
-    False: "NOT the same: the step that ran gave other numbers",
-    None: "none: this step was not recorded, or another number of workers did it",
+    False: "NOT the same: the step that ran gave different numbers",
+    None: "none: this step was not recorded, or was run by a different number of workers",
 }
