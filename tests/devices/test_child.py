@@ -140,7 +140,7 @@ def test_a_crash_names_the_signal(script: Script) -> None:
 def test_a_program_that_is_not_a_python_is_an_error_in_three_parts(given: str, got: str) -> None:
     with pytest.raises(DeviceError) as caught:
         ask(given, "import", LIMIT_SECONDS, os.environ)
-    assert caught.value.rule == "The interpreter is a Python program on this machine"
+    assert caught.value.rule == "The interpreter must be a Python program on this machine"
     assert got in caught.value.got
     assert "Python" in caught.value.fix or "python" in caught.value.fix
 
@@ -151,7 +151,7 @@ def test_a_folder_or_a_plain_file_is_no_interpreter(bare_python: str, tmp_path: 
         ask(str(folder), "import", LIMIT_SECONDS, os.environ)
     plain = tmp_path / "python"
     plain.write_text("not a program")
-    with pytest.raises(DeviceError, match="may not be executed"):
+    with pytest.raises(DeviceError, match="is not executable"):
         ask(str(plain), "import", LIMIT_SECONDS, os.environ)
     plain.chmod(0o755)
     with pytest.raises(DeviceError, match="the system cannot run"):

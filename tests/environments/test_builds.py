@@ -45,8 +45,8 @@ def test_the_tpu_build_fits_the_python_and_the_libtpu_of_colabs_tpu_runtime() ->
     [
         ({"python_version": "3.14.1"}, "Python 3.14.1 on Linux x86_64", "Python 3.13, such as"),
         ({"python_version": "3.8.2"}, "Python 3.8.2", "uv python install 3.13"),
-        ({"machine": "aarch64"}, "Linux aarch64", "another strategy than TPU"),
-        ({"system": "Darwin", "machine": "arm64"}, "Darwin arm64", "another strategy than TPU"),
+        ({"machine": "aarch64"}, "Linux aarch64", "a strategy other than TPU"),
+        ({"system": "Darwin", "machine": "arm64"}, "Darwin arm64", "a strategy other than TPU"),
     ],
 )
 def test_a_python_without_a_wheel_is_refused_before_any_download(

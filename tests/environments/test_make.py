@@ -155,7 +155,7 @@ def test_without_a_network_the_index_is_named_with_the_fix(
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
     monkeypatch.setenv("PIP_RETRIES", "1")
     found = problem(tmp_path / "root", debian_python)
-    assert found.rule == "The packages come from a package index over the network"
+    assert found.rule == "The packages must be downloaded from a package index"
     assert "tensorflow-tpu==2.20.0" in found.got
     assert "Connection refused" in found.got
     assert "Kaggle: Internet in the notebook's settings" in found.fix
@@ -166,7 +166,7 @@ def test_an_index_without_a_wheel_for_this_python_is_reported(
 ) -> None:
     wheels(stand_ins.LOADED)
     found = problem(tmp_path / "root", debian_python, stand_ins.tpu_build("2.99.0"))
-    assert found.rule == "The package index has a wheel for this Python and machine"
+    assert found.rule == "The package index must have a wheel for this Python and machine"
     assert "No matching distribution found for tensorflow-tpu==2.99.0" in found.got
 
 
@@ -194,7 +194,7 @@ def test_a_disk_that_fills_up_is_reported(
     command = ["unshare", "-rm", "sh", "-c", maker]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     error = json.loads(done.stdout.splitlines()[-1])
-    assert error["rule"] == "This environment needs free disk space"
+    assert error["rule"] == "This environment needs more free disk space"
     assert "Make room" in error["fix"]
 
 
@@ -235,7 +235,7 @@ def test_a_tpu_that_another_process_holds_is_reported_and_the_environment_kept(
     wheels(stand_ins.HELD)
     made = make(tmp_path / "root", debian_python)
     (note,) = made.notes
-    assert "Another process holds the TPU" in note
+    assert "Another process is using the TPU" in note
     assert "pid 4321" in note
     assert make(tmp_path / "root", debian_python).reused
 
@@ -250,7 +250,7 @@ def test_another_tensorflow_that_hides_the_installed_one_is_reported(
     (package / "__init__.py").write_text(stand_ins.source(version="2.18.0"))
     monkeypatch.setenv("PYTHONPATH", str(package.parent))
     found = problem(tmp_path / "root", debian_python)
-    assert "finds tensorflow-tpu==2.20.0" in found.rule
+    assert "must find tensorflow-tpu==2.20.0" in found.rule
     assert "TensorFlow 2.18.0" in found.got
     assert "PYTHONPATH" in found.fix
 

@@ -77,7 +77,7 @@ def test_a_click_makes_an_environment_and_passes_its_interpreter_on(
     until(lambda: made)
     assert Path(made[0]).exists()
     assert "Runs use the environment now; it took" in words(view._message)
-    assert "Another process holds the TPU" in words(view._message)
+    assert "Another process is using the TPU" in words(view._message)
 
 
 @pytest.mark.slow
@@ -85,13 +85,13 @@ def test_a_failure_is_shown_and_the_build_can_be_tried_again(index: Callable[[st
     view = offered()
     view._make.click()
     until(lambda: shown(view._make))
-    assert "has a wheel for this Python" in words(view._message)
+    assert "must have a wheel for this Python" in words(view._message)
     index(stand_ins.LOADED)
     made = list[str]()
     view.on_made(made.append)
     view._make.click()
     until(lambda: made)
-    assert "has a wheel" not in words(view._message)
+    assert "must have a wheel" not in words(view._message)
 
 
 @pytest.mark.slow

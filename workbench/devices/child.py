@@ -22,7 +22,7 @@ from workbench.devices.records import DeviceError
 
 PROBE = Path(__file__).resolve().with_name("probe.py")
 MARK = "workbench-devices:"
-_RULE = "The interpreter is a Python program on this machine"
+_RULE = "The interpreter must be a Python program on this machine"
 _KEPT_BYTES = 1_000_000
 _GRACE_SECONDS = 5
 
@@ -114,9 +114,9 @@ def ask(
     program = located(interpreter, environment)
     if not 0 < timeout_seconds < math.inf:
         raise DeviceError(
-            "The time to wait for an interpreter is a positive number of seconds",
+            "timeout_seconds must be a positive number of seconds",
             repr(timeout_seconds),
-            "Pass for example timeout_seconds=60.",
+            "Pass timeout_seconds=60, for example.",
         )
     limit_seconds = str(math.ceil(timeout_seconds) + _GRACE_SECONDS)
     command = [program, str(PROBE), mode, limit_seconds, MARK]
@@ -154,7 +154,7 @@ def located(interpreter: str, environment: Mapping[str, str]) -> str:
         raise DeviceError(_RULE, f"the folder {path}", f"Name the program itself.{hint}")
     found = shutil.which(str(path), path=environment.get("PATH"))
     if found is None:
-        got = f"{path}, which may not be executed" if path.exists() else f"{interpreter!r}"
+        got = f"{path}, which is not executable" if path.exists() else f"{interpreter!r}"
         raise DeviceError(
             _RULE,
             f"{got}, and no program of that name can be run",
@@ -201,8 +201,8 @@ def _tail(file: IO[bytes]) -> str:
 def _too_slow(program: str, mode: str, timeout_seconds: float, log: str) -> DeviceError:
     asked = "its versions" if mode == "metadata" else "importing TensorFlow and listing devices"
     return DeviceError(
-        f"An interpreter answers within {timeout_seconds:g} seconds",
-        f"no answer from {program} ({asked}); it was killed. {_last_line(log)}",
+        f"The interpreter must answer within {timeout_seconds:g} seconds",
+        f"no answer from {program} ({asked}), so it was killed. {_last_line(log)}",
         f"Try `{program} -c 'import tensorflow'` in a terminal; if that is only slow (a "
         "network disk, a busy machine), pass a larger timeout_seconds.",
     )
@@ -211,10 +211,10 @@ def _too_slow(program: str, mode: str, timeout_seconds: float, log: str) -> Devi
 def _no_report(program: str, status: int, text: str) -> DeviceError:
     if status < 0:
         return DeviceError(
-            "An interpreter imports TensorFlow and lists its devices",
-            f"{program} was killed by {_signal_name(-status)}. {_last_line(text)}",
-            "SIGILL: install a TensorFlow built for this processor; SIGKILL: free some memory; "
-            "otherwise install TensorFlow again there.",
+            "The interpreter must import TensorFlow and list its devices",
+            f"{program}, which was killed by {_signal_name(-status)}. {_last_line(text)}",
+            "After SIGILL, install a TensorFlow built for this processor; after SIGKILL, free some "
+            "memory; otherwise reinstall TensorFlow there.",
         )
     return DeviceError(
         _RULE,

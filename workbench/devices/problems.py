@@ -144,8 +144,8 @@ def _tpu_problems(evidence: Evidence) -> Iterator[str]:
     for holder in evidence.tpu_holders:
         yield (
             f"The TPU is in use by process {holder.pid} ({holder.command}). Only one process can "
-            "use it, so a run on it fails until that process ends. Wait for its end, or, if it is "
-            "a notebook's kernel that set up the TPU for JAX or TensorFlow, restart that kernel."
+            "use it, so a run on it fails until that process ends. Wait until it ends. If it is a "
+            "notebook's kernel that set up the TPU for JAX or TensorFlow, restart that kernel."
         )
 
 

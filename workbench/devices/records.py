@@ -12,7 +12,7 @@ class DeviceError(RuntimeError):
 
     def __init__(self, rule: str, got: str, fix: str) -> None:
         """Keep the three parts apart for a form, and join them for a person."""
-        super().__init__(f"{rule}; received {got}. {fix}")
+        super().__init__(f"{rule}; got {got}. {fix}")
         self.rule = rule
         self.got = got
         self.fix = fix
@@ -85,7 +85,7 @@ def _same_fields(record: type[Devices | Gpu], values: dict[str, Any]) -> None:
     odd = sorted(expected.symmetric_difference(values) - (added - values.keys()))
     if odd:
         raise DeviceError(
-            f"{record.__name__} in JSON has exactly the fields {', '.join(sorted(expected))}",
+            f"{record.__name__} in JSON must have exactly the fields {', '.join(sorted(expected))}",
             f"missing or unknown: {', '.join(odd)}",
             "Detect the devices again with this release.",
         )

@@ -63,18 +63,18 @@ class Build:
         python = f"Python {survey.python_version} on {survey.system} {survey.machine}"
         if (survey.system, survey.machine) not in self.platforms:
             raise MakingError(
-                f"There are wheels of {self.requirements[0]} for {where}",
+                f"There are wheels of {self.requirements[0]} for {where} only",
                 f"{python} ({survey.interpreter})",
-                "Make the environment on such a machine, or choose another strategy than TPU."
+                "Make the environment on such a machine, or choose a strategy other than TPU."
                 if self.for_tpus
-                else "Install TensorFlow there yourself and choose that interpreter.",
+                else "Install TensorFlow yourself, and choose the interpreter that has it.",
             )
         if not self.pythons[0] <= survey.python <= self.pythons[1]:
             raise MakingError(
-                f"There are wheels of {self.requirements[0]} for Python {oldest} to {newest}",
+                f"There are wheels of {self.requirements[0]} for Python {oldest} to {newest} only",
                 f"{python} ({survey.interpreter})",
-                f"Choose an interpreter of Python {newest}, such as the one that `uv python "
-                f"install {newest}` adds, in the field Interpreter or with --interpreter.",
+                f"Choose a Python {newest}, such as the one that `uv python install {newest}` "
+                "adds, in the field Interpreter or with --interpreter.",
             )
 
 

@@ -13,8 +13,8 @@ from workbench.environments.errors import MakingError
 
 IMPORT_SECONDS = 300.0
 LOOK_SECONDS = 30.0
-_RULE = "TensorFlow can be imported in the new environment"
-_LOADS = "In the new environment TensorFlow loads libtpu, which it needs to use the TPU"
+_RULE = "TensorFlow must be importable in the new environment"
+_LOADS = "TensorFlow in the new environment must load libtpu to use the TPU"
 _LOADING_FAILED = re.compile(r"FindAndLoadTpuLibrary failed with (.*?)(?: This is expected if|$)")
 _IN_USE = re.compile(r"already in use|multi-process lockfile")
 _NO_METADATA = {"TPU_SKIP_MDS_QUERY": "1"}
@@ -78,8 +78,8 @@ def _check_same(imported: Imported, build: Build) -> None:
     if other or (build.for_tpus and imported.tpu_build is False):
         what = f"TensorFlow {imported.version}{'' if other else ', built without TPU support'}"
         raise MakingError(
-            f"In the new environment `import tensorflow` finds {' '.join(build.requirements)}",
-            f"{what} (with it, setting up a TPU fails: no kernel for ConfigureDistributedTPU)"
+            f"In the new environment `import tensorflow` must find {' '.join(build.requirements)}",
+            f"{what} (it cannot set up a TPU: no kernel for ConfigureDistributedTPU)"
             if build.for_tpus
             else what,
             "Remove that TensorFlow's folder from PYTHONPATH, restart the kernel, and try again.",
@@ -93,9 +93,9 @@ def _libtpu(report: Report, imported: Imported) -> tuple[str, ...]:
     reason = found[1].strip() if found else "the log gives no reason"
     if _IN_USE.search(reason):
         return (
-            f"Another process holds the TPU ({reason}): runs on it fail until that process ends. "
-            "If it is a notebook's kernel that set up the TPU for JAX or TensorFlow, restart that "
-            "kernel.",
+            f"Another process is using the TPU ({reason}). Runs on it fail until that process "
+            "ends. If it is a notebook's kernel that set up the TPU for JAX or TensorFlow, restart "
+            "that kernel.",
         )
     raise MakingError(
         _LOADS,

@@ -8,7 +8,7 @@ class MakingError(RuntimeError):
 
     def __init__(self, rule: str, got: str, fix: str) -> None:
         """Keep the three parts apart for a form, and join them for a person."""
-        super().__init__(f"{rule}; received {got}. {fix}")
+        super().__init__(f"{rule}; got {got}. {fix}")
         self.rule = rule
         self.got = got
         self.fix = fix

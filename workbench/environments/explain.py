@@ -10,8 +10,8 @@ from workbench.environments.place import OTHER_PLACE
 from workbench.environments.tool import Ended
 
 _MOST_CHARACTERS = 400
-_INDEX = "The packages come from a package index over the network"
-_ROOM = "This environment needs free disk space"
+_INDEX = "The packages must be downloaded from a package index"
+_ROOM = "This environment needs more free disk space"
 
 # (pattern in the tool's output, rule, fix); the first pattern that matches is used.
 _CAUSES: tuple[tuple[str, str, str], ...] = (
@@ -43,20 +43,20 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
     ),
     (
         r"ResolutionImpossible|conflicting dependencies|No solution found",
-        "The versions fit each other, and your index has all of them",
+        "The versions must fit each other, and your index must have all of them",
         "Remove constraints on versions (PIP_CONSTRAINT, a pip.conf), or use an index that has "
         "these versions.",
     ),
     (
         r"No matching distribution found|Could not find a version|not found in the .* registry",
-        "The package index has a wheel for this Python and machine",
-        "Choose an interpreter of Python 3.11 to 3.13 in the field Interpreter or with "
-        "--interpreter, or use an index that has the wheel (PIP_INDEX_URL). If pip finds no "
-        "version at all, check that the network is on.",
+        "The package index must have a wheel for this Python and machine",
+        "Choose a Python of 3.11 to 3.13 in the field Interpreter or with --interpreter, or use "
+        "an index that has the wheel (PIP_INDEX_URL). If pip finds no version at all, check that "
+        "the network is on.",
     ),
     (
         r"DO NOT MATCH THE HASHES|BadZipFile|Invalid wheel",
-        "Packages arrive complete",
+        "The downloaded packages must be complete",
         "Try again; if it fails again, use another index (PIP_INDEX_URL).",
     ),
     (
@@ -90,9 +90,9 @@ def failed(build: Build, ended: Ended) -> MakingError:
             return MakingError(rule, f"{got}{first}", fix)
     if ended.status == _KILLED:
         fix = "End other programs that use memory, then try again."
-        return MakingError("The installation needs free memory", f"a killed tool; {got}", fix)
+        return MakingError("The installation needs free memory", f"a killed installer, {got}", fix)
     return MakingError(
-        "The tool that makes an environment ends without an error",
+        "The installation must end without an error",
         got,
         "Fix the reported error, then try again.",
     )

@@ -94,7 +94,7 @@ def _make(
         ended = tool.run([*command, *build.requirements], environment, account, lock_fd)
         if ended.status:
             raise explain.failed(build, ended)
-        account.begin("importing TensorFlow in it")
+        account.begin("importing TensorFlow in the environment")
         notes = account.during(lambda: check.import_in(python, build, os.environ))
         account.tick()
         place.settle(made, folder, work / "earlier")

@@ -54,7 +54,7 @@ def locked(folder: Path, account: Account) -> Iterator[int]:
         raise unwritable(folder.parent, error) from error
     try:
         while not _taken(fd):
-            account.tick("Another process is making it; waiting until that process is done.")
+            account.tick("Waiting for another process that is making this environment.")
             time.sleep(_PATIENCE_SECONDS)
         yield fd
     finally:

@@ -39,7 +39,7 @@ def test_a_failure_is_reported_after_the_steps_before_it(own_terminal: Terminal)
     done = own_terminal.type("environment", "--build", "tpu")
     assert done.returncode == 1
     assert "3 of 4: installing tensorflow-tpu==2.20.0 and libtpu==0.0.21.1" in done.stderr
-    assert "has a wheel for this Python and machine; received " in done.stderr
+    assert "must have a wheel for this Python and machine; got " in done.stderr
     assert done.stdout == ""
 
 
