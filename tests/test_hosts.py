@@ -102,11 +102,11 @@ def test_a_process_without_a_page_is_in_a_terminal() -> None:
 def test_the_line_of_a_host_names_the_runs_and_what_ends_them(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    assert f"Runs are in {tmp_path}. They go on" in hosts.host_line(tmp_path)
+    assert f"Runs are in {tmp_path}. They continue" in hosts.host_line(tmp_path)
     monkeypatch.setenv("COLAB_RELEASE_TAG", "any")
     line = hosts.host_line(tmp_path)
     assert line.startswith(f"Colab. Runs are in {tmp_path}. They are lost when this runtime ends.")
-    assert line.endswith("Its runs end too.")
+    assert line.endswith("Runs end too.")
     assert "outlives this runtime" in hosts.host_line(hosts.DRIVE / "runs")
 
 
@@ -138,8 +138,8 @@ def test_without_the_hosts_folder_runs_are_in_the_current_folder(
 
 
 def test_a_loss_of_runs_is_announced(monkeypatch: pytest.MonkeyPatch, kaggle: Path) -> None:
-    assert "a saved version includes its output" in hosts.word_on_keeping(kaggle / "runs")
-    assert f"Kaggle keeps {kaggle} only" in hosts.word_on_keeping(Path("/tmp/runs"))
+    assert "save a version with its output" in hosts.word_on_keeping(kaggle / "runs")
+    assert f"Kaggle only keeps {kaggle}." in hosts.word_on_keeping(Path("/tmp/runs"))
     monkeypatch.setenv("COLAB_RELEASE_TAG", "any")
     sentence = "Runs are in /content/runs. They are lost when this runtime ends."
     assert hosts.word_on_keeping(Path("/content/runs")) == sentence

@@ -47,7 +47,7 @@ def test_without_jupyterlab_the_error_names_the_package_to_install(tmp_path: Pat
         text=True,
         check=False,
     )
-    assert "LabError: `workbench lab` needs JupyterLab" in done.stderr
+    assert "LabError: JupyterLab is not installed for" in done.stderr
     assert 'pip install "tf-distribute-workbench[lab]"' in done.stderr
 
 

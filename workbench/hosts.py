@@ -33,14 +33,14 @@ COLAB = LentMachine(
     "Colab",
     Path("/content"),
     "They are lost when this runtime ends.",
-    "Colab ends a runtime in which no cell runs, often after about 90 minutes. Its runs end too.",
+    "Colab ends a runtime when no cell is running, often after about 90 minutes. Runs end too.",
 )
 KAGGLE = LentMachine(
     "Kaggle",
     Path("/kaggle/working"),
-    "They are lost with this session, unless its persistence covers files or a saved version "
-    "includes its output.",
-    "Kaggle ends a session in which no cell runs, often after about 20 minutes. Its runs end too.",
+    "They are lost when this session ends, unless you turn on persistence for files or save a "
+    "version with its output.",
+    "Kaggle ends a session when no cell is running, often after about 20 minutes. Runs end too.",
 )
 
 
@@ -104,7 +104,8 @@ def host_line(runs: Path) -> str:
     """Return the host in one line, with what it means for runs in this folder."""
     host = lent()
     if host is None:
-        return f"{host_name()}. Runs are in {runs}. They go on when the page or the kernel ends."
+        stays = "They continue if you close the page or stop the kernel."
+        return f"{host_name()}. Runs are in {runs}. {stays}"
     keeping = word_on_keeping(runs) or f"Runs are in {runs}, which outlives this runtime."
     return f"{host.name}. {keeping} {host.idle}"
 
@@ -124,7 +125,6 @@ def word_on_keeping(runs: Path) -> str:
     if host is None or runs.is_relative_to(DRIVE):
         return ""
     if host is KAGGLE and not runs.is_relative_to(host.home):
-        return (
-            f"Runs are in {runs}. They are lost with this session: Kaggle keeps {host.home} only."
-        )
+        lost = "They are lost when this session ends"
+        return f"Runs are in {runs}. {lost}: Kaggle only keeps {host.home}."
     return f"Runs are in {runs}. {host.kept}"

@@ -45,7 +45,7 @@ def launch(runs_dir: str | Path | None = None, open_browser: bool = True) -> NoR
     prepared = prepare(runs_dir, open_browser and has_display())
     lines = (
         f"The workbench opens at {prepared.address}",
-        "Ctrl+C stops JupyterLab; runs that are training go on.",
+        "Ctrl+C stops JupyterLab; runs keep training.",
     )
     load_ahead()
     sys.stdout.write("\n".join(lines) + "\n")
@@ -69,8 +69,7 @@ def prepare(runs_dir: str | Path | None, open_browser: bool) -> LabLaunch:
     """Check the needs of `launch`, and find a port."""
     if find_spec("jupyterlab") is None:
         raise LabError(
-            "`workbench lab` needs JupyterLab in the same Python environment. "
-            f"{sys.executable} has none. "
+            f"JupyterLab is not installed for {sys.executable}, which runs `workbench lab`. "
             'Install it: pip install "tf-distribute-workbench[lab]"'
         )
     folder = Path.cwd()
@@ -121,9 +120,8 @@ def free_port() -> int:
                 continue
             return port
     raise LabError(
-        "JupyterLab needs a free port on this machine. "
-        f"{FIRST_PORT} to {last - 1} are all taken. "
-        "Stop a server that is no longer needed: jupyter server list, then jupyter server stop."
+        f"JupyterLab needs a free port, but {FIRST_PORT} to {last - 1} are all taken. "
+        "Stop a server that you no longer need: jupyter server list, then jupyter server stop."
     )
 
 

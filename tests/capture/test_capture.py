@@ -241,7 +241,7 @@ def test_a_value_without_an_import_is_imported_from_its_home(
         (
             ["import collections\nLIVE = collections.Counter('ab')", "def build():\n    LIVE"],
             ["build with LIVE, an object of the notebook (collections.Counter)",
-             "Make it inside build."],
+             "Create it inside build."],
         ),
         (
             ["import sys\nFILE = sys.__stdin__", "def read():\n    return FILE.read()",
@@ -256,7 +256,7 @@ def test_a_value_without_an_import_is_imported_from_its_home(
         (
             ["import numpy as np\nMEANS = np.zeros(3, complex)", "def build():\n    return MEANS"],
             ["MEANS, an object of the notebook (numpy.ndarray)",
-             "Write its 3 numbers as a list, and make the array inside build."],
+             "Write its 3 numbers as a list, and create the array inside build."],
         ),
         (
             ["import numpy as np\nMASK = np.zeros(4096, bool)", "def build():\n    return MASK"],
@@ -264,7 +264,7 @@ def test_a_value_without_an_import_is_imported_from_its_home(
         ),
         (
             ["%%time\ndef build():\n    return 1"],
-            ["build, whose source text cannot be found", "Take %%time out of its cell"],
+            ["build, whose source text cannot be found", "Remove %%time from its cell"],
         ),
         (
             ["LONG = 'a' * 30_000", "def build():\n    return LONG"],
@@ -273,7 +273,7 @@ def test_a_value_without_an_import_is_imported_from_its_home(
         (
             ["def make(n):\n    def build():\n        return n\n    return build",
              "build = make(3)"],
-            ["build, a function that uses n of an outer one", "give it n as arguments"],
+            ["build, a function that uses n of an enclosing function", "give it n as arguments"],
         ),
         (
             ["shorter = lambda text: text[:3]", "def build():\n    return shorter('abcd')"],
@@ -281,15 +281,15 @@ def test_a_value_without_an_import_is_imported_from_its_home(
         ),
         (
             ["def first():\n    return 1\nsecond = first", "def build():\n    return second()"],
-            ["second, another name of first", "Call it first"],
+            ["second, another name for first", "Call it first"],
         ),
         (
             ["def build():\n    return WIDHT"],
-            ["WIDHT, which build uses but nothing defines", "Run the cell that defines it"],
+            ["WIDHT, which build uses but which is not defined", "Run the cell that defines it"],
         ),
         (
             ["def build():\n    get_ipython()"],
-            ["get_ipython, which only a notebook has", "a script has no notebook"],
+            ["get_ipython, which exists only in a notebook", "a script runs outside the notebook"],
         ),
     ],
 )  # fmt: skip

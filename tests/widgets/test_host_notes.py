@@ -34,7 +34,7 @@ def test_while_a_run_trains_a_cell_that_follows_it_is_shown(
     assert "Copies go to" in notes._keeping.value
     assert (notes._awake.value, notes._copy.children) == ("", ())
     notes.show(running)
-    assert "Colab ends a runtime in which no cell runs" in notes._awake.value
+    assert "Colab ends a runtime when no cell is running" in notes._awake.value
     assert CELL in notes._awake.value
     assert isinstance(notes._copy.children[0], CopyButton)
     notes.show(replace(running, status="finished"))

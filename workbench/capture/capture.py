@@ -115,19 +115,21 @@ class _Walk:
         if function is not None and function.__closure__:
             variables = ", ".join(function.__code__.co_freevars)
             fix = f"Write {own} at the top level of a cell and give it {variables} as arguments."
-            self._refuse(name, f"{name}, a function that uses {variables} of an outer one", fix)
+            self._refuse(
+                name, f"{name}, a function that uses {variables} of an enclosing function", fix
+            )
         elif own == "<lambda>":
             fix = f"Write it as a function: def {name}(...): ..."
             self._refuse(name, f"{name}, a lambda", fix)
         elif own != name:
             fix = f"Call it {own}, as in its definition."
-            self._refuse(name, f"{name}, another name of {own}", fix)
+            self._refuse(name, f"{name}, another name for {own}", fix)
         else:
             text = definition_of(value, self._namespace)
             if text is None:
                 fix = "Write it in a cell of this notebook, or in a file that can be imported."
                 if function is not None and function.__code__.co_filename.startswith(TIMED):
-                    fix = "Take %%time out of its cell and run the cell again."
+                    fix = "Remove %%time from its cell and run the cell again."
                 self._refuse(name, f"{name}, whose source text cannot be found", fix)
             return text
         return None
@@ -148,11 +150,11 @@ class _Walk:
 
     def _refuse_missing(self, user: str, name: str) -> None:
         if name in OF_NOTEBOOKS or name in vars(builtins):
-            fix = f"Take it out of {user}: a script has no notebook."
-            self._refuse(name, f"{name}, which only a notebook has", fix)
+            fix = f"Remove it from {user}: a script runs outside the notebook."
+            self._refuse(name, f"{name}, which exists only in a notebook", fix)
         else:
-            fix = f"Run the cell that defines it, or make it inside {user}."
-            self._refuse(name, f"{name}, which {user} uses but nothing defines", fix)
+            fix = f"Run the cell that defines it, or create it inside {user}."
+            self._refuse(name, f"{name}, which {user} uses but which is not defined", fix)
 
     def _refuse(self, name: str, got: str, fix: str) -> None:
         whole = got if name == self._function else f"{self._function} with {got}"
@@ -171,10 +173,10 @@ def _instead(value: Any, user: str) -> str:
     if isinstance(value, io.IOBase):
         return f"Open it inside {user}."
     if _type_name(value) == "numpy.ndarray" and value.size <= FEW_NUMBERS:
-        return f"Write its {value.size} numbers as a list, and make the array inside {user}."
+        return f"Write its {value.size} numbers as a list, and create the array inside {user}."
     if _type_name(value) in ("numpy.ndarray", "pandas.DataFrame", "pandas.Series"):
         return f"Save it to a file, and read the file inside {user}."
-    return f"Make it inside {user}."
+    return f"Create it inside {user}."
 
 
 def _type_name(value: Any) -> str:

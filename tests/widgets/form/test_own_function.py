@@ -94,7 +94,7 @@ def test_objects_that_cannot_be_copied_are_shown_next_to_the_field(
     problems = model_of(form).problems
     assert "build with WIDTH, an object of the notebook" in problems
     assert "build with OUTPUTS, an object of the notebook" in problems
-    assert "Make it inside build." in problems
+    assert "Create it inside build." in problems
     notebook.run(SIZES)
     form.refresh()
     assert form.state.problems == ()
