@@ -60,7 +60,7 @@ FIELD_HELP: Mapping[str, str] = {
     "synthetic_examples": "Number of training examples; a fifth as many test examples are made.",
     "synthetic_features": "Features per example.",
     "synthetic_noise": "Standard deviation of the noise in the rule for the labels.",
-    "rendezvous_seconds": "Seconds that tasks wait for each other at the start. Empty: 180.",
+    "rendezvous_seconds": "How many seconds tasks wait for each other at the start. Empty: 180.",
     "interpreter": "The Python that trains. Empty: this one.",
     "start_now": "Start even if another run is using the device, instead of waiting for it.",
     "start": "How processes start. auto: fork from a process that has imported TensorFlow, "
@@ -74,7 +74,7 @@ FIELD_HELP: Mapping[str, str] = {
     "nodes": "Nodes of the job. Empty: Slurm decides.",
     "cpus_per_task": "CPU cores per task. Empty: the cluster's default.",
     "gpus_per_task": "GPUs per task. Empty: none; the tasks train on CPUs.",
-    "time_limit_minutes": "Time limit of the job; one minute before the end, it saves a checkpoint "
+    "time_limit_minutes": "Minutes until the job ends. One minute before, it saves a checkpoint "
     "and stops. Empty: the partition's limit.",
     "partition": "The Slurm partition. Empty: the default partition.",
     "account": "The account to which the job is charged. Empty: your default account.",

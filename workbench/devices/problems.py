@@ -156,7 +156,7 @@ def install(
     python, wanted = shlex.quote(report.interpreter), shlex.join(packages)
     if report.externally_managed:
         return (
-            "the system's Python accepts no packages, so make an environment, `"
+            "the system's Python is externally managed, so make an environment, `"
             f"{python} -m venv ~/workbench-env && ~/workbench-env/bin/python -m pip install "
             f"{wanted}`, and choose ~/workbench-env/bin/python as the interpreter"
         )
