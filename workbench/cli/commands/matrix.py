@@ -86,7 +86,8 @@ def report(done: Matrix) -> str:
         [
             *columns(HEAD, rows),
             "",
-            f"{counted}; {done.steps} steps each, compared to OneDevice's custom loop, in {took}.",
+            f"{counted}; {done.steps} steps each, compared with OneDevice's custom loop, "
+            f"in {took}.",
         ]
     )
 

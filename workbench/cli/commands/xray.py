@@ -97,7 +97,7 @@ def _aligned(rows: list[list[str]]) -> str:
 
 
 NOTHING_COMMON = (
-    "Workers do not wait for each other: each applies its own gradient, and nothing is summed.\n"
+    "Workers do not wait for each other: each sends its own gradient, and nothing is summed.\n"
     "Staleness: updates by other workers between a step's reading of the weights and its update."
 )
 RECORD = {
