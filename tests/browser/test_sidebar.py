@@ -174,7 +174,7 @@ def test_a_folder_that_cannot_be_read_is_named_and_tried_again(lab: LabPage, run
     runs.rmdir()
     runs.write_text("no folder")
     sidebar = SidebarPage(lab)
-    expect(sidebar.notice).to_contain_text("must be a readable folder")
+    expect(sidebar.notice).to_contain_text("cannot be read: Not a directory")
     expect(sidebar.notice).to_contain_text(str(runs))
     runs.unlink()
     runs.mkdir()

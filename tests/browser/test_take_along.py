@@ -42,7 +42,7 @@ def test_a_run_is_downloaded_by_one_click_and_restored_from_its_archive(
     workbench.open_run(run.id)
     lane = workbench.lanes.nth(1)
     expect(lane).to_contain_text("archivecopiedstep 156")
-    expect(lane).to_contain_text("goes on from step 156")
+    expect(lane).to_contain_text("continues from step 156")
     with lab.page.expect_download() as download:
         workbench.button(DOWNLOAD).click()
     assert download.value.suggested_filename == f"{run.id}.zip"

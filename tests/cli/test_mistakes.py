@@ -183,7 +183,7 @@ def test_a_folder_of_runs_that_cannot_be_written_is_refused(terminal: Terminal) 
     (terminal.folder / "file").touch()
     done = terminal.type("run", "--runs-dir", "file/runs")
     assert done.returncode == 1
-    assert "must be writable" in done.stderr
+    assert "cannot be written: " in done.stderr
     assert "choose another runs_dir" in done.stderr
 
 
@@ -193,7 +193,7 @@ def test_warnings_are_printed_before_the_start(flags: list[str], terminal: Termi
     typed = "--strategy multi_worker_mirrored --pipeline numpy --runs-dir file/runs"
     done = terminal.type("run", *typed.split(), *flags)
     *notes, why_it_did_not_start = done.stderr.splitlines()
-    assert "must be writable" in why_it_did_not_start
+    assert "cannot be written: " in why_it_did_not_start
     assert [note.partition(": ")[0] for note in notes] == ["Note", "Note"]
     assert "listens on every network interface" in notes[0]
     assert "shuffles in a buffer" in notes[1]

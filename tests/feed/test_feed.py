@@ -290,7 +290,7 @@ def test_copies_in_an_archive_have_a_lane_and_a_log(feed: RunFeed, run: Run) -> 
 
     lane, line = copy_event("archived", step=20, whole=False)
     assert (lane["state"], lane["step"]) == ("copied", 20)
-    assert line == "copied to /drive/it, goes on from step 20"
+    assert line == "copied to /drive/it, continues from step 20"
     lane, line = copy_event("unarchived", cause="/drive: not mounted", fix="Mount it.")
     assert (lane["state"], lane["step"]) == ("failing", 20)
     assert line == "not copied: /drive: not mounted. Mount it."

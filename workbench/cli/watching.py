@@ -118,7 +118,7 @@ def _copies(run: Run) -> list[str]:
     if copies is None or copies.step is None or copies.copied_at is None:
         return []
     at = datetime.fromtimestamp(copies.copied_at).strftime("%Y-%m-%d %H:%M:%S")
-    return [f"  archive     {copies.folder}, resumes from step {copies.step:,}, copied {at}"]
+    return [f"  archive     {copies.folder}, continues from step {copies.step:,}, copied {at}"]
 
 
 def _times(ledger: Ledger) -> list[str]:

@@ -59,7 +59,7 @@ def test_json_has_the_rows_and_the_advice(terminal: Terminal, runs: list[Path]) 
 
 def test_impossible_comparisons_are_refused(terminal: Terminal, runs: list[Path]) -> None:
     for arguments, message in (
-        (("nothing",), "A run is opened by its id or by its folder"),
+        (("nothing",), "No run 'nothing' in "),
         ((runs[0], "--baseline", "TPU"), "No row has the label 'TPU'. Choose the baseline from"),
         (
             (runs[0], "--resume"),

@@ -277,7 +277,7 @@ def test_a_run_is_restored_from_its_archive_and_resumed(terminal: Terminal) -> N
     copy = terminal.folder / "copies" / run.id
     until(lambda: (found := run.copies) and found.step == 5 and not run.alive)
     assert (
-        f"archive     {copy}, resumes from step 5" in terminal.type("runs", "show", run.id).stdout
+        f"archive     {copy}, continues from step 5" in terminal.type("runs", "show", run.id).stdout
     )
     refused = terminal.type("runs", "restore", copy)
     assert refused.returncode == 1

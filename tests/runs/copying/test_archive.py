@@ -111,7 +111,7 @@ def test_an_archive_failure_during_a_run_is_reported_and_copies_continue_later(
         hurt.symlink_to("/dev/full" if way == "full" else "nowhere")
     (run.dir / "one").touch()
     until(lambda: run.progress.step == 40 and run.copies.failing_since)
-    assert "No copy was made since" in run.progress.note
+    assert "No copy has been made since" in run.progress.note
     assert str(archive) in run.progress.note
     assert ("Make room in" in run.progress.note) == (way == "full")
     assert run.status == "running"
@@ -144,11 +144,11 @@ def test_a_copy_that_hangs_is_reported_and_delays_nothing(runs: Runs, archive: P
     os.mkfifo(pipe)  # a process that opens it for reading waits
     bounds = replace(OFTEN, archive_slow_seconds=0.2, archive_last_seconds=0.2)
     start_script(run.dir, bounds)
-    until(lambda: "has not taken a copy for more than 0.2 s" in run.progress.note)
+    until(lambda: "has taken more than 0.2 s" in run.progress.note)
     (run.dir / "go").touch()
     assert run.wait(LIMIT_SECONDS) == "finished"
     until(lambda: not run.alive)
-    until(lambda: "The run is over, so no more copies are tried" in run.progress.note)
+    until(lambda: "The run is over, so copying is not tried again" in run.progress.note)
     until(lambda: archiver_of(run) is None)
 
 
@@ -296,7 +296,9 @@ def test_a_folder_that_cannot_be_an_archive_is_refused_before_the_start(
     for archive, message in {
         root / "copies": r"archive must be a folder outside the folder of runs.*Choose a folder",
         root: "outside the folder of runs",
-        tmp_path / "file" / "copies": r"archive must be a folder that can be made and written; got",
+        tmp_path
+        / "file"
+        / "copies": r"archive must be a folder that can be created and written; got",
         "/content/drive/MyDrive/runs": r"Drive is not mounted.*Mount it in a cell: from google",
     }.items():
         with pytest.raises(PlanError, match=message):

@@ -43,17 +43,17 @@ def test_a_zip_file_that_cannot_be_written_leaves_no_temporary_file(
     runs: Runs, tmp_path: Path
 ) -> None:
     run = runs.make()
-    with pytest.raises(RunError, match="must be writable"):
+    with pytest.raises(RunError, match="cannot be written: "):
         run.pack(tmp_path / "no" / "such" / "folder.zip")
     (tmp_path / "folder.zip").mkdir()
-    with pytest.raises(RunError, match="must be writable"):
+    with pytest.raises(RunError, match="cannot be written: "):
         run.pack(tmp_path / "folder.zip")
     assert not list(tmp_path.glob(".packing-*"))
 
 
 def test_a_file_that_is_not_a_packed_run_is_refused(runs: Runs, tmp_path: Path) -> None:
     path = tmp_path / "run.zip"
-    with pytest.raises(RunError, match=r"there is no .*run\.zip\. Upload it"):
+    with pytest.raises(RunError, match=r"There is no packed run .*run\.zip\. Upload it"):
         restore_run(path, runs.root)
     path.write_bytes(runs.make().pack().read_bytes()[:-30])
     with pytest.raises(RunError, match=r"complete zip file.*Download or upload it again"):
@@ -66,6 +66,6 @@ def test_a_file_that_is_not_a_packed_run_is_refused(runs: Runs, tmp_path: Path) 
         restore_run(path, tmp_path / "here")
     with zipfile.ZipFile(path, "w") as packed:
         packed.writestr("notes.txt", "")
-    with pytest.raises(RunError, match=r"one folder in it that holds a run\.json"):
+    with pytest.raises(RunError, match=r"is not a packed run: it has 0 folders with a run\.json"):
         restore_run(path, tmp_path / "here")
     assert list((tmp_path / "here").iterdir()) == []

@@ -86,7 +86,7 @@ def test_the_copy_itself_is_opened_and_resumed_in_the_folder_of_runs(
     until(lambda: copied(run, 30))
     copy = open_run(archive / run.id, runs.root)
     assert copy.status == "running"
-    with pytest.raises(RunError, match="Only a run that is over can be restored"):
+    with pytest.raises(RunError, match="cannot be restored, because it is not over"):
         copy.resume()
     copy.stop()
     assert run.wait(LIMIT_SECONDS) == "stopped"
@@ -102,7 +102,9 @@ def test_a_run_that_exists_here_is_named_and_not_replaced(runs: Runs, archive: P
     run = runs.make(archive=str(archive))
     Mirror(run.dir, archive / run.id).update()
     (run.dir / "train.py").write_text("edited")
-    with pytest.raises(RunError, match=r"replaces nothing; .* exists already\. Open that run"):
+    with pytest.raises(
+        RunError, match=r"exists already, and restoring a run replaces nothing\. Open that run"
+    ):
         restore_run(archive / run.id, runs.root)
     with pytest.raises(RunError, match="exists already"):
         open_run(archive / run.id, runs.root).resume()
@@ -174,14 +176,14 @@ def test_a_folder_that_is_not_a_copy_is_refused_with_a_fix(runs: Runs, tmp_path:
     with pytest.raises(RunError, match=rf"holds several runs\. Name one of them, such as {two.id}"):
         restore_run(runs.root, tmp_path / "here")
     for nothing in (tmp_path / "nowhere", tmp_path):
-        with pytest.raises(RunError, match=r"holds no run\.json, and no folder in it does"):
+        with pytest.raises(RunError, match=r"neither it nor a folder in it holds a run\.json"):
             restore_run(nothing, tmp_path / "here")
     (one.dir / "train.py").unlink()
     with pytest.raises(RunError, match=r"has no train\.py"):
         restore_run(one.dir, tmp_path / "here")
     card = read_json(two.dir / "run.json")
     write_text(two.dir / "run.json", json_text({**card, "id": "../../elsewhere"}))
-    with pytest.raises(RunError, match=r"an id that can name a folder.*the id '\.\./"):
+    with pytest.raises(RunError, match=r"it has the id '\.\./.*an id that can name a folder"):
         restore_run(two.dir, tmp_path / "here")
     assert not (tmp_path / "here").exists()
 

@@ -37,15 +37,18 @@ def change(name: str, **values: object) -> Callable[[Path], object]:
 
 BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "torn card": (put("run.json", '{"id": "x'), "run.json"),
-    "card of text": (put("run.json", "[]"), "run.json of a run is a JSON object"),
+    "card of text": (put("run.json", "[]"), "holds a list instead of a JSON object"),
     "no number as time": (change("run.json", created="yesterday"), "has 'yesterday'"),
     "a time beyond all years": (change("run.json", created=1e300), "has 1e+300"),
     "empty plan": (put("plan.json", "{}"), "has None as num_replicas_in_sync"),
-    "torn plan": (put("plan.json", "{"), "holds a complete plan.json"),
+    "torn plan": (put("plan.json", "{"), "plan.json cannot be read: "),
     "plan with text for a number": (change("plan.json", epochs="three"), "has 'three' as epochs"),
     "plan without steps": (change("plan.json", steps_per_epoch=0), "has 0 as steps_per_epoch"),
-    "tasks by number": (change("plan.json", tasks=7), "this one has 7"),
-    "a task that is a path": (change("plan.json", tasks=["/etc"]), "this one has ['/etc']"),
+    "tasks by number": (change("plan.json", tasks=7), "plan.json has 7 as tasks"),
+    "a task that is a path": (
+        change("plan.json", tasks=["/etc"]),
+        "plan.json has ['/etc'] as tasks",
+    ),
     "a task above the run": (change("plan.json", tasks=["../worker-0"]), "has ['../worker-0']"),
     "config of a later release": (change("config.json", version=99), ""),
     "plan with a field more": (change("plan.json", a_field_of_later=1), ""),
@@ -113,7 +116,7 @@ def test_the_folder_of_another_user_is_a_row(open_to_all: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     theirs.dir.chmod(0o700)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("Permission denied. Give yourself the right to read it.") == 1
+    assert done.stdout.count("Permission denied. Give yourself permission to read it.") == 1
     assert done.stdout.count("''") == 1
 
 
@@ -161,7 +164,7 @@ def test_a_living_run_in_a_renamed_folder_is_alive_and_not_deleted(runs: Runs) -
     until(lambda: run.progress.step == 20 and run.status == "running")
     renamed = Run(run.dir.rename(runs.root / "another name"))
     assert (renamed.id, renamed.status) == ("another name", "running")
-    with pytest.raises(RunError, match="is alive"):
+    with pytest.raises(RunError, match="cannot be deleted, because it is not over"):
         renamed.delete()
     copy = Run(shutil.copytree(renamed.dir, run.dir.with_name("a copy")))
     assert (renamed.status, copy.status) == ("running", "lost")

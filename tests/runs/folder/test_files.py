@@ -24,9 +24,9 @@ def names(folder: Path) -> list[str]:
 def test_a_folder_appears_completely_or_not_at_all(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "runs", "one", {"run.json": "{}", "train.py": "pass"})
     assert names(folder) == ["run.json", "train.py", "worker-0"]
-    with pytest.raises(RunError, match="must be writable"):
+    with pytest.raises(RunError, match="cannot be written: "):
         make_folder(tmp_path / "runs", "two", {"run.json": "{}", "no/such/folder": ""})
-    with pytest.raises(RunError, match="must be writable"):
+    with pytest.raises(RunError, match="cannot be written: "):
         make_folder(tmp_path / "runs", "one", {"run.json": "{}"})
     assert names(tmp_path / "runs") == ["one"]
     assert run_folders(tmp_path / "runs") == [folder]
@@ -39,7 +39,7 @@ def test_a_hidden_unfinished_folder_is_not_a_run(tmp_path: Path) -> None:
     (tmp_path / ".deleted-b" / "run.json").write_text("{}")
     assert run_folders(tmp_path) == []
     (tmp_path / "file").write_text("")
-    with pytest.raises(RunError, match=r"readable folder.*Not a directory"):
+    with pytest.raises(RunError, match=r"cannot be read: Not a directory"):
         run_folders(tmp_path / "file")
 
 
@@ -49,7 +49,7 @@ def test_a_file_is_replaced_completely_or_not_at_all(tmp_path: Path) -> None:
     write_text(path, "two")
     assert path.read_text() == "two"
     assert names(tmp_path) == ["config.json"]
-    with pytest.raises(RunError, match="must be writable"):
+    with pytest.raises(RunError, match="cannot be written: "):
         write_text(tmp_path / "none" / "config.json", "three")
 
 

@@ -36,5 +36,5 @@ def test_a_missing_home_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_state_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(RunError, match=r"local folder to write in.*WORKBENCH_STATE"):
+    with pytest.raises(RunError, match=r"Locks of runs cannot be written to .*WORKBENCH_STATE"):
         locks.take(tmp_path / "file" / "a.lock")

@@ -83,4 +83,4 @@ def test_the_reason_is_sent_if_nothing_can_be_packed(sent: Sent, tmp_path: Path)
     Path(f"{run.dir}.zip").mkdir()
     ask(widget, "pack")
     until(lambda: sent[-1][0]["kind"] == "refused")
-    assert "must be writable" in sent[-1][0]["text"]
+    assert "cannot be written: " in sent[-1][0]["text"]

@@ -51,6 +51,6 @@ def test_a_packed_run_is_restored_from_its_file(tmp_path: Path) -> None:
 def test_a_folder_without_runs_is_refused_with_a_hint(tmp_path: Path) -> None:
     back = BringBack(tmp_path / "runs", lambda run: None)
     back._folder.value = str(tmp_path)
-    until(lambda: "holds no run.json" in back._message.value)
+    until(lambda: "neither it nor a folder in it holds a run.json" in back._message.value)
     assert "Name the folder that was given as archive" in back._message.value
     assert back._bring.disabled

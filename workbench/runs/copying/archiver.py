@@ -36,8 +36,8 @@ AGAIN_SECONDS = 30.0
 """From the last start of a copying process that has died until it is started again."""
 
 GIVEN_UP = (
-    "The run is over, so no more copies are tried: resume it, or pack it and take the file "
-    "with you."
+    "The run is over, so copying is not tried again. Resume the run, or pack it and take the "
+    "file with you."
 )
 
 
@@ -184,7 +184,7 @@ class Archiver:
     def _record_delay(self, under_way: Pass, now: float) -> None:
         seconds = self.options.slow
         if now - under_way.began_at > seconds:
-            cause = f"{self.folder} has not taken a copy for more than {seconds:g} s"
+            cause = f"copying to {self.folder} has taken more than {seconds:g} s"
             self._write("unarchived", cause=cause, fix="Check its disk or its network.")
 
     def _write(self, name: str, **values: Any) -> None:

@@ -31,7 +31,7 @@ class Copies:
         if self.failing_since is None:
             return ""
         since = _clock(self.failing_since)
-        return f"No copy was made since {since}: {self.cause}. {self.fix}"
+        return f"No copy has been made since {since}: {self.cause}. {self.fix}"
 
 
 def read_copies(run_dir: Path) -> Copies | None:
@@ -67,7 +67,7 @@ def copies_log(run_dir: Path, lines: int) -> str:
 def _line(event: Event) -> str:
     at = _clock(float(event["time"]))
     if event["event"] == "archived":
-        return f"{at} copied to {event.get('folder')}, goes on from step {event.get('step'):,}"
+        return f"{at} copied to {event.get('folder')}, continues from step {event.get('step'):,}"
     return f"{at} not copied: {event.get('cause')}. {event.get('fix')}"
 
 

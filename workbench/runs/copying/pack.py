@@ -57,13 +57,13 @@ def unpack(path: Path, folder: Path) -> Path:
             packed.extractall(folder)
     except BROKEN_ZIP as error:
         raise RunError(
-            f"A packed run is a complete zip file; {path}: {error}. Download or upload it again."
+            f"{path} is not a complete zip file: {error}. Download or upload it again."
         ) from error
     found = [card.parent for card in folder.glob(f"*/{CARD}")]
     if len(found) != 1:
         raise RunError(
-            f"A packed run is a zip file with one folder in it that holds a run.json; {path} has "
-            f"{len(found)}. Choose the file that the workbench made."
+            f"{path} is not a packed run: it has {len(found)} folders with a run.json, instead of "
+            "one. Choose the file that the workbench made."
         )
     return found[0]
 

@@ -53,7 +53,7 @@ def restore(source: Path, root: Path) -> Path:
         with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=root) as place:
             return _restore(unpack(source, Path(place)), root, source)
     except FileNotFoundError as error:
-        raise RunError(f"A packed run is a zip file; there is no {source}. Upload it.") from error
+        raise RunError(f"There is no packed run {source}. Upload it.") from error
     except OSError as error:
         raise unwritable(root, error) from error
 
@@ -67,9 +67,8 @@ def archived_folders(place: Path) -> list[Path]:
     folders = [place] if (place / CARD).is_file() else run_folders(place)
     if not folders:
         raise RunError(
-            f"Runs are restored from an archive or from a copy of one run; {place} holds no "
-            "run.json, and no folder in it does. Name the folder that was given as archive; on "
-            "Drive, mount Drive first."
+            f"There is no run to restore in {place}: neither it nor a folder in it holds a "
+            "run.json. Name the folder that was given as archive; on Drive, mount Drive first."
         )
     return sorted(folders, key=lambda each: (read_card(each).created, each.name), reverse=True)
 
@@ -88,8 +87,8 @@ def _restore(source: Path, root: Path, came_from: Path) -> Path:
     except shutil.Error as error:
         shutil.rmtree(hidden, ignore_errors=True)
         raise RunError(
-            f"A run is restored with all its files; {source}: {error.args[0][0][2]}. Check "
-            "that its disk answers and that there is room here, then try again."
+            f"{source} could not be copied completely: {error.args[0][0][2]}. Check that its disk "
+            "answers and that there is room here, then try again."
         ) from error
     except OSError as error:
         shutil.rmtree(hidden, ignore_errors=True)
@@ -104,24 +103,21 @@ def _checked_id(source: Path, root: Path) -> str:
     """Check that a copy can be restored here, and return its id."""
     if not (source / CARD).is_file():
         below = ", ".join(folder.name for folder in archived_folders(source)[:3])
-        raise RunError(
-            f"A run is restored from the folder that holds its run.json; {source} holds "
-            f"several runs. Name one of them, such as {below}."
-        )
+        raise RunError(f"{source} holds several runs. Name one of them, such as {below}.")
     run_id = read_card(source).made_as
     missing = [name for name in NEEDED if not (source / name).is_file()]
     if missing or Path(run_id).name != run_id or run_id.startswith("."):
         got = f"no {', '.join(missing)}" if missing else f"the id {run_id!r}"
         raise RunError(
-            f"A copy of a run has an id that can name a folder, {', '.join(NEEDED)}; {source} has "
-            f"{got}. Choose another copy, or complete this one."
+            f"{source} cannot be restored: it has {got}. A copy needs {', '.join(NEEDED)}, and an "
+            "id that can name a folder. Choose another copy, or complete this one."
         )
     if is_alive(source):
         raise alive_error(source, "restored")
     if (root / run_id).exists():
         raise RunError(
-            f"A run is restored only if no run has its id, so it replaces nothing; "
-            f"{root / run_id} exists already. Open that run, or delete it first."
+            f"{root / run_id} exists already, and restoring a run replaces nothing. Open that run, "
+            "or delete it first."
         )
     return run_id
 

@@ -74,8 +74,8 @@ def fix_of(error: OSError, folder: Path) -> str:
     if DRIVE in folder.parents and error.errno in (errno.ENODEV, errno.ENOTCONN, errno.ENOENT):
         return MOUNT_DRIVE
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return f"Give yourself the right to write in {folder}."
-    return f"Mount it again, or make {folder} a folder that can be written."
+        return f"Give yourself permission to write in {folder}."
+    return f"Mount it again, or make {folder} writable."
 
 
 def refusal(archive: str, runs: Path) -> Refusal | None:
@@ -112,7 +112,7 @@ def _refusal(folder: Path, runs: Path) -> Refusal | None:
         _try(folder)
     except OSError as error:
         got = f"{error.filename or folder}: {error.strerror or error}"
-        return "a folder that can be made and written", got, fix_of(error, folder)
+        return "a folder that can be created and written", got, fix_of(error, folder)
     return None
 
 

@@ -56,7 +56,7 @@ def read_card(run_dir: Path) -> Card:
     created = values.get("created") or 0.0
     if not isinstance(created, int | float) or not 0 <= created < MOST_CREATED:
         raise RunError(
-            f"created in run.json is a time in seconds since 1970; {path} has {created!r}. "
+            f"{path} has {created!r} as created, which is not a time in seconds since 1970. "
             "Restore the file from a copy, or fix the number."
         )
     made_as = str(values.get("id") or run_dir.absolute().name)

@@ -83,8 +83,8 @@ class EventTail:
             return []
         except OSError as error:
             raise RunError(
-                f"A run's events are a readable file; {self._path}: {error.strerror}. "
-                "Give yourself the right to read it, or restore it from a copy."
+                f"The run's events in {self._path} cannot be read: {error.strerror}. "
+                "Give yourself permission to read the file, or restore it from a copy."
             ) from error
         whole = content[: content.rfind(b"\n") + 1]
         self._offset += len(whole)

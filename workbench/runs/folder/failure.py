@@ -39,11 +39,11 @@ def _loss(run_dir: Path) -> Failure:
     names = [event["event"] for event in attempt_events(run_dir)]
     saved = "The trainer saved a checkpoint and ended. " if "stopped" in names else ""
     return Failure(
-        cause="The supervisor ended without a record of its end: it was killed, or the machine "
+        cause="The supervisor ended without recording why: it was killed, or the machine "
         f"went down. {saved}".strip(),
         task="supervisor",
         log_tail=folded(
             log_tail(run_dir / leader_of(run_dir) / "log.txt", 4 * LOG_LINES), LOG_LINES
         ),
-        fix="Resume the run: it goes on from its last checkpoint.",
+        fix="Resume the run: it continues from its last checkpoint.",
     )

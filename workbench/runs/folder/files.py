@@ -65,8 +65,8 @@ def expanded(path: str | os.PathLike[str]) -> Path:
         return Path(path).expanduser()
     except RuntimeError as error:
         raise RunError(
-            "A path that begins with ~ needs an existing home folder; received "
-            f"{os.fspath(path)!r}. Write the path in full, or set HOME."
+            f"There is no home folder for the ~ in {os.fspath(path)!r}. Write the path in full, "
+            "or set HOME."
         ) from error
 
 
@@ -90,9 +90,8 @@ def find_run(run: str | os.PathLike[str], runs_dir: str | os.PathLike[str] | Non
             return folder
     known = ", ".join(path.name for path in sorted(run_folders(root), reverse=True)[:3])
     raise RunError(
-        f"A run is opened by its id or by its folder, which holds a run.json; received "
-        f"{os.fspath(run)!r}, and there is none in {root}. "
-        + (f"Newest runs there: {known}." if known else "Name the folder of runs as runs_dir.")
+        f"No run {os.fspath(run)!r} in {root}. "
+        + (f"The newest are {known}." if known else "Name the folder of runs as runs_dir.")
     )
 
 
@@ -126,7 +125,7 @@ def visible_names(root: Path) -> list[str]:
         return []
     except OSError as error:
         raise RunError(
-            f"The folder of runs must be a readable folder; {root}: {error.strerror}. "
+            f"The folder of runs {root} cannot be read: {error.strerror}. "
             "Choose another runs_dir (or WORKBENCH_RUNS)."
         ) from error
 
@@ -156,8 +155,8 @@ def make_folder(root: Path, run_id: str, texts: Mapping[str, str]) -> Path:
 def unwritable(path: Path, error: OSError) -> RunError:
     """Return the error to raise if `path` could not be written."""
     return RunError(
-        f"A run's files must be writable; {path}: {error.strerror or error}. Make room there or "
-        "give yourself the right to write, or choose another runs_dir (or WORKBENCH_RUNS)."
+        f"{path} cannot be written: {error.strerror or error}. Make room there or give yourself "
+        "permission to write, or choose another runs_dir (or WORKBENCH_RUNS)."
     )
 
 
@@ -204,12 +203,12 @@ def read_json(path: Path) -> dict[str, Any]:
         restore = "Restore the file from a copy, or delete the folder and start the run again."
         denied = isinstance(error, PermissionError)
         raise RunError(
-            f"A run folder holds a complete {path.name}; {path}: {_short(error)}. "
-            + ("Give yourself the right to read it." if denied else restore)
+            f"{path} cannot be read: {_short(error)}. "
+            + ("Give yourself permission to read it." if denied else restore)
         ) from error
     if not isinstance(values, dict):
         raise RunError(
-            f"{path.name} of a run is a JSON object; {path} holds a {type(values).__name__}. "
+            f"{path} holds a {type(values).__name__} instead of a JSON object. "
             "Restore the file from a copy, or delete the folder and start the run again."
         )
     return values
@@ -226,8 +225,7 @@ def read_script(run_dir: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
         raise RunError(
-            f"A run folder holds its {SCRIPT} in UTF-8; {path}: {error}. "
-            "Restore it from a copy, or start a new run."
+            f"{path} cannot be read: {error}. Restore it from a copy, or start a new run."
         ) from error
 
 

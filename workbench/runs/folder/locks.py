@@ -46,6 +46,6 @@ def take(path: Path, patience_seconds: float = flock.PATIENCE_SECONDS) -> int | 
 def state_unwritable(path: Path, error: OSError) -> RunError:
     """Return the error to raise if the state folder cannot be written."""
     return RunError(
-        f"Locks of runs need a local folder to write in; {path}: {error.strerror or error}. "
+        f"Locks of runs cannot be written to {path}: {error.strerror or error}. "
         "Make room there, or name another local folder in the environment variable WORKBENCH_STATE."
     )

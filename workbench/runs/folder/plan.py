@@ -64,7 +64,7 @@ def require_fields(values: Mapping[str, Any], path: Path) -> None:
     absent = [name for name in needed if name not in values]
     if absent:
         raise RunError(
-            f"A plan has the fields {', '.join(needed)}; {path} has no {', '.join(absent)}. "
+            f"{path} lacks fields of a plan: {', '.join(absent)}. "
             "Open the run with the release that wrote it."
         )
 
@@ -78,8 +78,7 @@ def _config(values: Any, path: Path) -> RunConfig:
 
 def _of_another_release(path: Path, error: Exception) -> RunError:
     return RunError(
-        f"The files of a run must fit this release; {path}: {error}. "
-        "Open the run with the release that wrote it."
+        f"{path} does not fit this release: {error}. Open the run with the release that wrote it."
     )
 
 

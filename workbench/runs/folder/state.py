@@ -186,7 +186,7 @@ def alive_error(run_dir: Path, action: str) -> RunError:
     """Return the error for an action on a living run that only an ended run allows."""
     event = last_state(supervisor_events(run_dir))
     return RunError(
-        f"Only a run that is over can be {action}; {run_dir.name} is alive "
+        f"{run_dir.name} cannot be {action}, because it is not over "
         f"({event['state'] if event else 'queued'}). Stop it first, or let it finish."
     )
 

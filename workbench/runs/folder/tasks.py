@@ -40,9 +40,8 @@ def tasks_of(plan: Mapping[str, Any]) -> tuple[str, ...]:
     tasks = plan.get("tasks") or ONE_TASK
     if not isinstance(tasks, list | tuple) or not all(map(_is_name, tasks)):
         raise RunError(
-            f"plan.json of a run lists the names of its tasks, such as worker-0; this one has "
-            f"{tasks!r}. Restore the file from a copy, or open the run with the release that "
-            "wrote it."
+            f"plan.json has {tasks!r} as tasks, instead of a list of names such as worker-0. "
+            "Restore the file from a copy, or open the run with the release that wrote it."
         )
     return tuple(tasks)
 
@@ -70,9 +69,8 @@ def read_numbers(run_dir: Path) -> dict[str, Any]:
     for name, least in LEAST.items():
         if type(plan.get(name)) is not int or plan[name] < least:
             raise RunError(
-                f"{path.name} of a run has {', '.join(LEAST)} as whole numbers; {path} has "
-                f"{plan.get(name)!r} as {name}. Restore the file from a copy, or open the run with "
-                "the release that wrote it."
+                f"{path} has {plan.get(name)!r} as {name}, instead of a whole number from {least}. "
+                "Restore the file from a copy, or open the run with the release that wrote it."
             )
     return plan
 

@@ -113,6 +113,5 @@ def _sha256(path: Path) -> str:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
         raise RunError(
-            f"A run's {path.name} is a readable file; {path}: {error}. "
-            "Restore it from a copy, or start a new run."
+            f"{path} cannot be read: {error}. Restore it from a copy, or start a new run."
         ) from error

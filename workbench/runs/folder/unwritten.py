@@ -58,7 +58,7 @@ def _sentences(events: Sequence[Event], *, living: bool) -> Iterable[str]:
     if _last(events, "start"):
         for event in (event for event in events if event["event"] == "checkpoint_damaged"):
             name = Path(str(event.get("checkpoint"))).name
-            yield f"The checkpoint {name} could not be read, so the run went on from an older one."
+            yield f"Checkpoint {name} could not be read, so the run continued from an older one."
     failed = _last(events, "checkpoint_failed")
     if failed is not None and not waits and _last(events, "checkpoint", failed) is None:
         step = f"{failed.get('step', 0):,}"
