@@ -200,5 +200,5 @@ def test_the_xray_of_a_failing_script_raises_its_reason(runs: dict[str, Trained]
     run = runs["broken"].run
     script = run.dir / "train.py"
     script.write_text(run.script.replace("def make_steps", "def make_no_steps"))
-    with pytest.raises(RunError, match=r"xray prints one line of JSON.*make_steps"):
+    with pytest.raises(RunError, match=r"xray failed: .*make_steps"):
         run.xray(1)

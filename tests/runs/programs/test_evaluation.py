@@ -103,7 +103,9 @@ def test_a_run_without_a_checkpoint_is_refused_with_the_change_that_helps(runs: 
 def test_a_living_run_is_not_evaluated(written: WrittenRun) -> None:
     written.state("running", at=1)
     assert not written.run.can_evaluate
-    with pytest.raises(RunError, match=r"evaluated; .* is alive \(running\)\. Stop it first"):
+    with pytest.raises(
+        RunError, match=r"evaluated, because it is not over \(running\)\. Stop it first"
+    ):
         written.run.evaluate()
 
 
@@ -120,6 +122,6 @@ def test_the_end_of_the_log_of_a_failed_test_is_reported(runs: Runs, tmp_path: P
     bare.chmod(0o755)
     run = runs.make(interpreter=str(bare))
     finish(run)
-    with pytest.raises(RunError, match=r"one line of JSON.*No module named") as raised:
+    with pytest.raises(RunError, match=r"failed: .*No module named") as raised:
         run.evaluate()
     assert "pip install" in str(raised.value) or "Install the package" in str(raised.value)

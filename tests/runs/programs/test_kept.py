@@ -44,5 +44,7 @@ def test_an_unreadable_measurement_is_reported_with_a_fix(
 ) -> None:
     path = tmp_path / "found.json"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(RunError, match=f"read from .*found.json; received: {why}.* again"):
+    with pytest.raises(
+        RunError, match=f"measurement in .*found.json cannot be read: {why}.* again"
+    ):
         read_kept(path, Found)

@@ -25,20 +25,22 @@ def replan(run: Run, **fields: Any) -> Run:
 @pytest.mark.parametrize("step", [-1, 0, 157, 10**9])
 def test_a_step_that_was_not_done_is_refused(step: int, runs: Runs) -> None:
     run = write_run(runs.root)
-    with pytest.raises(RunError, match=f"from 1 to 156; received {step}. Choose one of those"):
+    with pytest.raises(
+        RunError, match=f"not done step {step}, only steps 1 to 156. Choose one of those"
+    ):
         run.xray(step)
 
 
 def test_a_run_without_a_step_is_refused(runs: Runs) -> None:
     run = write_run(runs.root, "stopped", steps=0)
-    with pytest.raises(RunError, match=r"received 1, and it has done none\. Let it train first"):
+    with pytest.raises(RunError, match=r"has done no step to X-ray yet\. Let it train first"):
         run.xray(1)
 
 
 def test_scaled_losses_are_refused(runs: Runs) -> None:
     run = write_run(runs.root)
     config = {**json.loads((run.dir / "config.json").read_text()), "precision": "mixed_float16"}
-    with pytest.raises(RunError, match=r"mixed_float16, which scales its loss\. Choose"):
+    with pytest.raises(RunError, match=r"mixed_float16, which scales the loss\. Choose"):
         replan(run, config=config).xray(1)
 
 

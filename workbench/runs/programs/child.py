@@ -211,9 +211,7 @@ def children(
         started: list[Child] = []
         for task, variables in environments(tasks, stack).items():
             if stopped():
-                raise StoppedError(
-                    "A process runs only while its caller waits; it was stopped. Ask again."
-                )
+                raise StoppedError("Stopped before it started. Ask again.")
             own = replace(work, environment={**work.environment, **variables})
             started.append(Child(own, folder / f"{task}.log", forks))
             stack.callback(started[-1].end)

@@ -53,8 +53,8 @@ def evaluated_step(run_dir: Path) -> int | None:
         step = last_whole_step(run_dir)
     except OSError as error:
         raise RunError(
-            f"The checkpoints of a run are readable files; {run_dir / FOLDER}: {error.strerror}. "
-            "Give yourself the right to read them."
+            f"The checkpoints in {run_dir / FOLDER} cannot be read: {error.strerror}. "
+            "Give yourself permission to read them."
         ) from error
     if step is None and finished:
         _require_model(run_dir)
@@ -109,7 +109,7 @@ def load_model(run_dir: Path) -> Any:
         module = importlib.import_module(package)
     except ImportError as error:
         raise RunError(
-            f"Loading this model needs {package} in the calling Python; {sys.executable}: "
+            f"Loading this model needs {package}, which {sys.executable} cannot import: "
             f"{error}. Install it there ({shlex.quote(sys.executable)} -m pip install "
             f"{package.replace('_', '-')}), or use evaluate()."
         ) from error
@@ -122,10 +122,10 @@ def _require_model(run_dir: Path) -> None:
         return
     if why := why_no_model(attempt_events(run_dir)):
         raise RunError(
-            f"A run saves its model when it finishes; {run_dir} has no {MODEL}. {why} Fix that, "
+            f"{run_dir} has no {MODEL}. {why} Fix that, "
             "then resume the run for one more epoch, which saves it again."
         )
     raise RunError(
-        f"A run saves its model when it finishes; {run_dir} has no {MODEL}. "
+        f"{run_dir} has no {MODEL}: a run saves its model when it finishes. "
         "Let the run finish, or resume it."
     )

@@ -28,6 +28,6 @@ def read_kept(path: Path, kind: type[T]) -> T | None:
             first = error.errors()[0]
             why = " ".join([*map(str, first["loc"]), first["msg"]])
         raise RunError(
-            f"An earlier measurement is read from {path}; received: {why}. Measure again; that "
+            f"The earlier measurement in {path} cannot be read: {why}. Measure again; that "
             "replaces the file."
         ) from error

@@ -90,9 +90,9 @@ def joined(results: list[dict[str, Any]]) -> Gradients:
     counts = np.hstack([each["examples"] for each in results])
     if np.ptp(counts):
         raise RunError(
-            "A noise measurement needs batches of one size; received steps whose replicas took "
-            f"{counts.min():g} to {counts.max():g} examples. Choose a global batch that the "
-            "replicas can share evenly."
+            f"Replicas took {counts.min():g} to {counts.max():g} examples per step, and measuring "
+            "the noise needs batches of one size. Choose a global batch size that the replicas can "
+            "share evenly."
         )
     return Gradients(
         step=results[0]["step"],
@@ -110,35 +110,35 @@ def steps_of_a_pass(plan: dict[str, Any]) -> int:
 
 
 def _require_common_steps(plan: dict[str, Any]) -> None:
-    rule = "A noise scale compares the gradients of replicas that step together"
+    rule = "The noise scale compares the gradients of replicas in the same step"
     if not shape_of(plan).synchronous:
         raise RunError(
-            f"{rule}; received a run of {plan['strategy_label']}, whose workers step "
-            "independently. Choose a run of another strategy, such as Mirrored."
+            f"{rule}, but workers of {plan['strategy_label']} step independently. Choose a run of "
+            "another strategy, such as Mirrored."
         )
     if len(workers_of(plan)) > 1 and plan.get("auto_shard") == "off":
         raise RunError(
-            f"{rule} on different examples; received a run with auto_shard off, whose workers all "
-            "take the same examples. Choose a run with auto_shard data."
+            f"{rule} on different examples, but with auto_shard off all workers take the same "
+            "examples. Choose a run with auto_shard data."
         )
     if (plan.get("config") or {}).get("precision") == "mixed_float16":
         raise RunError(
-            f"{rule} as the step computes them; received a run in mixed_float16, which scales its "
-            "loss. Choose a run in float32 or mixed_bfloat16."
+            f"{rule}, but mixed_float16 scales the loss, and the gradients with it. Choose a run "
+            "in float32 or mixed_bfloat16."
         )
 
 
 def _require_steps(steps: int, in_pass: int) -> None:
     if steps < FEWEST_STEPS:
         raise RunError(
-            f"An interval needs at least {FEWEST_STEPS} steps; received {steps}. Ask for "
-            f"{FEWEST_STEPS} or more, such as 128."
+            f"{steps} steps are too few for an interval. Ask for {FEWEST_STEPS} or more, such as "
+            "128."
         )
     if in_pass < FEWEST_STEPS:
         raise RunError(
-            f"An interval needs at least {FEWEST_STEPS} steps of different examples; received "
-            f"a run whose data holds {in_pass} full global batches. Choose a run with a smaller "
-            "batch, or more data."
+            f"The data holds {in_pass} full global batches, and an interval needs at least "
+            f"{FEWEST_STEPS} steps of different examples. Choose a run with a smaller batch, or "
+            "more data."
         )
 
 
@@ -146,7 +146,7 @@ def _require_checkpoint(run_dir: Path, *, growth: bool) -> None:
     saved = Saved.read(run_dir / FOLDER)
     if not growth and (saved is None or not saved.whole()):
         raise RunError(
-            f"A noise measurement needs trained weights; {run_dir} has saved no checkpoint yet. "
+            f"{run_dir} has saved no checkpoint yet, so there are no trained weights to measure. "
             "Let it train to the end of an epoch, or measure the growth of the noise, which starts "
             "at the first weights."
         )
@@ -159,8 +159,7 @@ def require_finite(found: Gradients) -> None:
         wrong = found.squared_norms[steps[0], replicas[0]]
         what = "not a number" if math.isnan(wrong) else "infinite"
         raise RunError(
-            f"A noise measurement needs finite gradients; the gradient of replica {replicas[0]} is "
-            f"{what} at the weights of step {found.step}, in batch {steps[0] + 1} of the "
-            "measurement. Choose a smaller learning rate, or clip_norm, and inspect one step: "
-            "workbench runs xray."
+            f"The gradient of replica {replicas[0]} is {what} at the weights of step {found.step}, "
+            f"in batch {steps[0] + 1} of the measurement. Choose a smaller learning rate, or "
+            "clip_norm, and inspect one step: workbench runs xray."
         )

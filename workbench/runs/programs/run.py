@@ -81,24 +81,24 @@ def run_programs(
 
 def stopped_error(name: str) -> StoppedError:
     """Return the error of a program that was ended on request."""
-    return StoppedError(f"{name} returns its result only at its end; it was stopped. Ask again.")
+    return StoppedError(f"{name} was stopped before it had a result. Ask again.")
 
 
 def not_started(error: OSError, interpreter: str) -> RunError:
     """Return the error of a program whose process could not be started."""
     if str(error.filename) == interpreter:
         return RunError(
-            f"A run's model and data are opened by its own interpreter; {interpreter}: "
-            f"{error.strerror}. Put that interpreter back."
+            f"The run's own interpreter {interpreter} could not be started: {error.strerror}. Put "
+            "that interpreter back."
         )
     return RunError(" ".join(cannot_start(error, interpreter).values()))
 
 
 def failed_error(child: Child, rule: str, interpreter: str) -> RunError:
-    """Return the error of a program that has failed; `rule` is the expected behaviour."""
+    """Return the error of a program that has failed; `rule` says what failed."""
     reason = child.explained(interpreter)
     why = f"{reason['cause']} {reason['fix']}\n{child.log[-LONGEST_LOG:]}"
-    return RunError(f"{rule}; it failed: {why}")
+    return RunError(f"{rule}: {why}")
 
 
 def _all_answered(started: Sequence[Child], name: str, interpreter: str) -> bool:
@@ -107,7 +107,7 @@ def _all_answered(started: Sequence[Child], name: str, interpreter: str) -> bool
     Raises:
         RunError: a process has failed, or has ended without an answer.
     """
-    rule = f"{name} prints one line of JSON"
+    rule = f"{name} failed"
     statuses = [child.poll() for child in started]
     if any(statuses):
         raise failed_error(to_blame(started), rule, interpreter)

@@ -47,7 +47,7 @@ class Served:
                 failed = (
                     to_blame(self._children) if any(each.poll() for each in ended) else ended[0]
                 )
-                rule = f"{self._name} answers until it is ended"
+                rule = f"{self._name} failed"
                 raise failed_error(failed, rule, self._interpreter)
             if self._stopped():
                 raise stopped_error(self._name)

@@ -195,17 +195,16 @@ def _sum(values: list[float | None]) -> float | None:
 def _require_unscaled(plan: dict[str, Any]) -> None:
     if (plan.get("config") or {}).get("precision") == "mixed_float16":
         raise RunError(
-            "An X-ray reads the gradients as the step computes them; received a run in "
-            "mixed_float16, which scales its loss. Choose a run in float32 or mixed_bfloat16."
+            "An X-ray cannot read the gradients of a run in mixed_float16, which scales the loss. "
+            "Choose a run in float32 or mixed_bfloat16."
         )
 
 
 def _require_done(step: int, done: int) -> None:
     if not FIRST_STEP <= step <= done:
-        rule = "An X-ray needs a step that the run has done"
         if not done:
-            raise RunError(f"{rule}; received {step}, and it has done none. Let it train first.")
+            raise RunError("The run has done no step to X-ray yet. Let it train first.")
         raise RunError(
-            f"{rule}, from {FIRST_STEP} to {done}; received {step}. Choose one of those, or let "
-            "the run continue."
+            f"The run has not done step {step}, only steps {FIRST_STEP} to {done}. Choose one of "
+            "those, or let the run continue."
         )

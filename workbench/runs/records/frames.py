@@ -146,7 +146,9 @@ def _chosen(columns: Sequence[str] | None, usual: Iterable[str], known: Iterable
     names, wanted = list(known), list(usual if columns is None else columns)
     for name in wanted:
         if name not in names:
-            raise RunError(f"Columns are {', '.join(names)}; received {name!r}. Leave it out.")
+            raise RunError(
+                f"There is no column {name!r}. Leave it out, or choose from {', '.join(names)}."
+            )
     return wanted
 
 
