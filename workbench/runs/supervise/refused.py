@@ -17,23 +17,23 @@ _XLA_FIX = (
 _XLA: tuple[tuple[str, str], ...] = (
     (
         r"Detected unsupported operations when trying to compile graph .* on XLA_\w+: (?P<op>\w+)",
-        "operations that it has a kernel for; this step has {op}, which has no kernel here",
+        "the operation {op} of this step: it has no XLA kernel here",
     ),
     (
         r"Input \d+ to node `[^`]*` with op (?P<op>\w+) must be a compile-time constant",
-        "shapes that are known before a step runs; the shape of {op} depends on the step's numbers",
+        "this step: the shape of {op} depends on values that are known only when the step runs",
     ),
     (
         r"can't deduce compile time constant \w+ shape for (?P<op>strided slice)",
-        "shapes that are known before a step runs; the shape of {op} depends on the step's numbers",
+        "this step: the shape of {op} depends on values that are known only when the step runs",
     ),
     (
         r"(?P<op>Const) op with type DT_STRING is not supported by XLA",
-        "numbers; this step has {op} of text",
+        "text, and this step has {op} of text",
     ),
     (
         r"Trying to access resource (?P<op>\S+) .*located in device \S+ from device",
-        "variables of the replica's own device; this step reads {op} from another device",
+        "this step: a replica reads {op} from another device",
     ),
 )
 _HALF_FIX = (
@@ -76,13 +76,13 @@ def explain_refused(log: str) -> dict[str, str]:
 def _explanations(log: str) -> Iterator[dict[str, str]]:
     for pattern, rule in _XLA:
         if found := re.search(pattern, log):
-            cause = f"XLA compiles only {rule.format(**found.groupdict())}."
+            cause = f"XLA cannot compile {rule.format(**found.groupdict())}."
             yield {"cause": cause, "fix": _XLA_FIX}
     for pattern, rule in _HALF:
         if found := re.search(pattern, log):
-            cause = f"In mixed precision {rule.format(**found.groupdict())}."
+            cause = f"In mixed precision, {rule.format(**found.groupdict())}."
             yield {"cause": cause, "fix": _HALF_FIX}
     for pattern in _DETERMINISM:
         if found := re.search(pattern, log):
-            rule = "Deterministic operations give the same numbers each time"
-            yield {"cause": f"{rule}; {found['op']} cannot here.", "fix": _DETERMINISM_FIX}
+            cause = f"{found['op']} has no deterministic version on this device."
+            yield {"cause": cause, "fix": _DETERMINISM_FIX}
