@@ -73,16 +73,16 @@ def test_hosts_with_different_versions_are_named_before_the_tasks_train(tmp_path
     assert (first.wait(LIMIT_SECONDS), second.wait(LIMIT_SECONDS)) == (1, 1)
     for task in TWO:
         (text,) = log(tmp_path, task).splitlines()
-        assert "have the same versions of Python, TensorFlow and Keras" in text
+        assert "All tasks of a run need the same Python, TensorFlow and Keras" in text
         assert f"TensorFlow 1.99.0 (worker-1 on {socket.gethostname()})" in text
-        assert "Keras" not in text.partition("these hosts have")[2].partition("Install")[0]
+        assert "Keras" not in text.partition("different versions: ")[2].partition("All tasks")[0]
         assert f"Install the same versions for {sys.executable}" in text
 
 
 def test_a_task_that_waits_too_long_names_the_missing_task(tmp_path: Path) -> None:
     folder = job(tmp_path, meet_seconds=0.5)
     assert start(folder, 0).wait(LIMIT_SECONDS) == 1
-    assert "worker-1 did not come" in log(tmp_path, "worker-0")
+    assert "worker-1 did not connect" in log(tmp_path, "worker-0")
 
 
 def test_an_unreachable_address_is_named_with_the_fix(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_more_epochs_show_the_script_that_they_write(run: Run) -> None:
     assert unchanged.script == run.script
     assert foreign_code(run.dir, 4, agreed=unchanged.digest) == code
     assert foreign_code(run.dir, 4, agreed=code.digest) is None
-    with pytest.raises(RunError, match="can only grow"):
+    with pytest.raises(RunError, match="counts from its beginning"):
         foreign_code(run.dir, 1)
 
 
@@ -74,13 +74,15 @@ def test_a_run_with_more_code_than_its_script_is_left_to_the_terminal(name: str,
     (run.dir / name).parent.mkdir(exist_ok=True)
     (run.dir / name).write_text("print('evil')")
     more = {"rehearsal/train.py": "the script in rehearsal"}.get(name, name)
-    with pytest.raises(RunError, match=f"executes {more}.*workbench runs resume {run.dir}"):
+    with pytest.raises(
+        RunError, match=f"more than its script: {more}.*workbench runs resume {run.dir}"
+    ):
         foreign_code(run.dir)
 
 
 def test_a_job_is_left_to_the_terminal_because_it_has_its_own_environment(run: Run) -> None:
     change(run, "config.json", launcher="slurm", job_setup="evil")
-    with pytest.raises(RunError, match="also executes a job of slurm"):
+    with pytest.raises(RunError, match="executes more than its script: a job of slurm"):
         foreign_code(run.dir)
 
 

@@ -39,9 +39,11 @@ MACHINE = Devices(
 def test_a_second_start_is_refused_and_changes_nothing(runs: Runs) -> None:
     run = runs.start(pauses={"20": "go"})
     pid_of(run, "trainer")
-    with pytest.raises(RunError, match=rf"{run.id} is alive \(.*Stop it first"):
+    with pytest.raises(
+        RunError, match=rf"{run.id} cannot be started, because it is not over \(.*Stop it first"
+    ):
         start_script(run.dir, QUICK)
-    with pytest.raises(RunError, match="Only a run that is over can be resumed"):
+    with pytest.raises(RunError, match="cannot be resumed, because it is not over"):
         run.resume()
     (run.dir / "go").touch()
     assert run.wait(LIMIT_SECONDS) == "finished"
@@ -85,7 +87,7 @@ def test_a_run_continues_after_its_starter_was_killed(runs: Runs) -> None:
 
 def test_a_living_run_is_not_deleted_and_an_ended_run_is(runs: Runs) -> None:
     run = runs.start(pauses={"20": "go"})
-    with pytest.raises(RunError, match="Only a run that is over can be deleted"):
+    with pytest.raises(RunError, match="cannot be deleted, because it is not over"):
         run.delete()
     run.stop()
     run.wait(LIMIT_SECONDS)
@@ -98,7 +100,7 @@ def test_a_living_run_is_not_deleted_and_an_ended_run_is(runs: Runs) -> None:
 
 def test_an_unwritable_folder_of_runs_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(RunError, match=r"must be writable.*choose another runs_dir"):
+    with pytest.raises(RunError, match=r"cannot be written: .*choose another runs_dir"):
         start_run(RunConfig(), tmp_path / "file" / "runs", devices=MACHINE)
 
 
@@ -139,7 +141,9 @@ def test_a_supervisor_that_cannot_start_is_a_clear_error(
 ) -> None:
     run = runs.make()
     monkeypatch.setenv("PYTHONHOME", "/nowhere")
-    with pytest.raises(RunError, match="when its supervisor answers") as raised:
+    with pytest.raises(
+        RunError, match="did not start: its supervisor ended without an answer"
+    ) as raised:
         start_script(run.dir, QUICK)
     assert "encodings" in str(raised.value)
     assert run.status == "lost"
@@ -184,7 +188,8 @@ def test_a_finished_run_resumes_only_for_more_epochs(runs: Runs) -> None:
     run = runs.start()
     assert run.wait(LIMIT_SECONDS) == "finished"
     before = {path.name: path.read_bytes() for path in run.dir.glob("*.*")}
-    for epochs, message in ((None, "only for more epochs"), (2, "only for more"), (1, "only grow")):
+    finished, fewer = "has finished all its epochs", "counts from its beginning"
+    for epochs, message in ((None, finished), (2, finished), (1, fewer)):
         with pytest.raises(RunError, match=message):
             run.resume(epochs)
     with pytest.raises(RunError, match="whole number"):
@@ -200,12 +205,22 @@ def test_a_finished_run_resumes_only_for_more_epochs(runs: Runs) -> None:
 @pytest.mark.parametrize(
     ("machine", "fields", "workers", "message"),
     [
-        (LAPTOP, {}, True, r"workers is a whole number; received True\. Give 2\."),
-        (LAPTOP, {"strategy": "mirrored"}, 2, r"workers step together.*uses Mirrored\. Resume it"),
-        (LAPTOP, {"strategy": "parameter_server"}, 3, r"uses ParameterServer\. Resume it without"),
+        (LAPTOP, {}, True, r"workers must be a whole number; received True\. Give 2\."),
+        (
+            LAPTOP,
+            {"strategy": "mirrored"},
+            2,
+            r"uses Mirrored, which has no workers that step together.*Resume it",
+        ),
+        (
+            LAPTOP,
+            {"strategy": "parameter_server"},
+            3,
+            r"uses ParameterServer, which has no workers.*Resume it without",
+        ),
         (LAPTOP, {}, 3, r"global_batch_size must be a multiple of the 3 replicas; got 128"),
         (LAPTOP, {}, 0, r"workers must be a number above 0; got 0"),
-        (FOUR_GPUS, {}, 4, r"replicas of each worker, 2; with 4 workers it would be 1\. Start"),
+        (FOUR_GPUS, {}, 4, r"With 4 workers, replicas per worker would change from 2 to 1.*Start"),
     ],
 )
 def test_an_impossible_number_of_workers_is_refused_and_changes_nothing(

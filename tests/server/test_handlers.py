@@ -185,7 +185,7 @@ async def test_the_code_of_a_run_from_elsewhere_is_executed_only_with_its_digest
     assert body["reason"] == "foreign_code"
     agreed = code["digest"]
     status, body = await refused(post(jp_fetch, "runs", run.id, "resume", agreed=agreed))
-    assert "goes on only for more epochs" in body["message"]
+    assert "has finished all its epochs" in body["message"]
     card = json.loads((run.dir / "run.json").read_text())
     (run.dir / "run.json").write_text(json.dumps({**card, "interpreter": "/evil"}))
     status, body = await refused(post(jp_fetch, "runs", run.id, "resume", agreed=agreed))

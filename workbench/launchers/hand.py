@@ -198,8 +198,8 @@ class Hand:
         ]
         if differ:
             raise MeetingError(
-                "All tasks of a run have the same versions of Python, TensorFlow and Keras; these "
-                f"hosts have {', '.join(differ)}. Install the same versions for "
+                f"The hosts have different versions: {', '.join(differ)}. All tasks of a run need "
+                "the same Python, TensorFlow and Keras. Install the same versions for "
                 f"{self.job['command'][0]} on all hosts, then resume the run."
             )
 
@@ -225,9 +225,9 @@ class Hand:
             if time.monotonic() > until:
                 late = ", ".join(task for task in tasks if task not in messages)
                 raise MeetingError(
-                    f"The tasks have {self.job['meet_seconds']:g} s to meet in {self.dir}, which "
-                    f"their hosts share; {late} did not come. Read the job's log, or "
-                    "increase rendezvous_seconds."
+                    f"{late} did not connect through {self.dir}, which the hosts share, within "
+                    f"{self.job['meet_seconds']:g} s. Read the job's log, or increase "
+                    "rendezvous_seconds."
                 )
             if self.stop_requested.is_set() or self.is_ended():
                 raise MeetingError("The tasks were stopped before they met. Resume the run.")
@@ -252,9 +252,8 @@ class Hand:
                 why, fix = str(error.strerror or error), "Open the hosts' ports to each other"
             if time.monotonic() > until:
                 raise MeetingError(
-                    f"Each task calls all others before TensorFlow waits for them; {self.task} on "
-                    f"{socket.gethostname()} cannot reach {task} at {address}: {why}. {fix}, then "
-                    "resume the run."
+                    f"{self.task} on {socket.gethostname()} cannot reach {task} at {address}: "
+                    f"{why}. {fix}, then resume the run."
                 )
             time.sleep(LOOK_SECONDS)
 

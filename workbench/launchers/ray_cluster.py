@@ -122,7 +122,7 @@ def _reach(config: RunConfig) -> dict[str, Any]:
         return {"error": f"{_address(config)} did not answer within {REACH_SECONDS:g} s"}
     except OSError as error:
         raise LauncherError(
-            f"Ray runs in the run's Python, which cannot be started: {error}. Choose another "
+            f"The run's Python, which runs Ray, cannot be started: {error}. Choose another "
             "interpreter."
         ) from None
     except (IndexError, ValueError):

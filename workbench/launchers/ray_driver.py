@@ -251,7 +251,7 @@ def start_here() -> None:
             sys.stderr.write(f"Ray did not start: {error}\n")
             why = str(error).strip().partition("\n")[0].partition(". ")[0].rstrip(".")
     raise RuntimeError(
-        f"A new Ray cluster must start on this machine; Ray has given up {STARTS} times: {why}. "
+        f"Ray could not start a cluster on this machine in {STARTS} attempts: {why}. "
         "Resume the run when the machine is less busy, or run `ray start --head` and enter the "
         "address that it prints. Ray's own reason is in raylet.err, in the folder "
         "session_latest/logs of Ray's temporary folder, usually /tmp/ray"

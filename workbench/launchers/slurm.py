@@ -204,13 +204,13 @@ def _ask(*command: str, text: str = "") -> str:
         )
     except FileNotFoundError:
         raise LauncherError(
-            f"Slurm needs its own commands; {command[0]} is not on this machine. Start the "
-            "workbench on a login host of the cluster."
+            f"Slurm's command {command[0]} is not on this machine. Start the workbench on a login "
+            "host of the cluster."
         ) from None
     except subprocess.TimeoutExpired:
         raise LauncherError(
-            f"Slurm must answer within {COMMAND_SECONDS:g} s; {command[0]} did not. Try again, or "
-            "have its controller checked."
+            f"Slurm did not answer {command[0]} within {COMMAND_SECONDS:g} s. Try again, or have "
+            "its controller checked."
         ) from None
     if done.returncode:
         lines = (done.stderr or done.stdout).strip().splitlines()

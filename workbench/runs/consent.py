@@ -31,10 +31,10 @@ class ForeignCode:
 
     def __str__(self) -> str:
         return (
-            f"This executes {self.executes} with all your permissions; {self.run_id} was "
-            f"not started on this machine in its present form, and would run {self.interpreter} "
-            f"in {self.working_dir}, with modules from there (sha256 {self.digest}). Read the "
-            "script, and go on only if you trust it."
+            f"This executes {self.executes} with all your permissions. This machine has not run "
+            f"{self.run_id} in its present form: it would run {self.interpreter} in "
+            f"{self.working_dir}, with modules from there (sha256 {self.digest}). Read the "
+            "script, and continue only if you trust it."
         )
 
 
@@ -78,8 +78,7 @@ def _refuse_more_than_a_script(run_dir: Path) -> None:
     if not more:
         return
     raise RunError(
-        "A click executes a run from elsewhere only if its script is all that is executed; "
-        f"{run_dir.name} also executes {', '.join(more)}. Read the files in {run_dir}; if you "
-        "trust them, resume the run in a terminal: workbench runs resume "
-        f"{shlex.quote(str(run_dir))}"
+        f"{run_dir.name} comes from elsewhere and executes more than its script: "
+        f"{', '.join(more)}. Read the files in {run_dir}; if you trust them, resume the run in a "
+        f"terminal: workbench runs resume {shlex.quote(str(run_dir))}"
     )

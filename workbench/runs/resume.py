@@ -80,8 +80,8 @@ def _prepare(run_dir: Path, epochs: int | None, workers: int | None) -> None:
         if status(run_dir) == "finished":
             done = config.epochs
             raise RunError(
-                f"A finished run goes on only for more epochs; {run_dir.name} has done all {done}. "
-                f"Resume it with epochs={done + 1} or more."
+                f"{run_dir.name} has finished all its epochs ({done}). Resume it with "
+                f"epochs={done + 1} or more."
             )
         if sha256(script) != card.get("script_sha256"):
             now = {"script_sha256": sha256(script), MADE: made}
@@ -89,9 +89,9 @@ def _prepare(run_dir: Path, epochs: int | None, workers: int | None) -> None:
         return
     if sha256(script) != made:
         raise RunError(
-            f"Another number of epochs or workers writes a new {SCRIPT}; this one was edited by "
-            f"hand (sha256 {sha256(script)[:12]}, originally {made[:12]})"
-            ". Put the original back, or change EPOCHS or WORKERS in it and resume without them."
+            f"{SCRIPT} was edited by hand (sha256 {sha256(script)[:12]}, originally "
+            f"{made[:12]}), and another number of epochs or workers would replace it. Put the "
+            "original back, or change EPOCHS or WORKERS in it and resume without them."
         )
     _write_changed(run_dir, card, script, _plan_of(run_dir, config))
 
@@ -101,8 +101,8 @@ def _with_epochs(config: RunConfig, epochs: int | None) -> RunConfig:
     _check_whole("epochs", epochs, config.epochs + 1)
     if epochs is not None and epochs < config.epochs:
         raise RunError(
-            f"epochs counts from the run's beginning and can only grow; received {epochs}, the "
-            f"run has {config.epochs}. Give {config.epochs + 1} or more, or start a new run."
+            f"The run already has {config.epochs} epochs, and epochs={epochs} counts from its "
+            f"beginning. Give {config.epochs + 1} or more, or start a new run."
         )
     return dataclasses.replace(config, epochs=config.epochs if epochs is None else epochs)
 
@@ -117,9 +117,8 @@ def _with_workers(config: RunConfig, workers: int | None, run_dir: Path) -> RunC
         return config
     if not STRATEGIES[plan.strategy].workers or not plan.synchronous:
         raise RunError(
-            "Only a run whose workers step together can change their number; "
-            f"{run_dir.name} uses {plan.strategy_label}. Resume it without workers, or start a "
-            "new run."
+            f"{run_dir.name} uses {plan.strategy_label}, which has no workers that step together, "
+            "so their number cannot change. Resume it without workers, or start a new run."
         )
     return dataclasses.replace(
         config,
@@ -131,7 +130,7 @@ def _with_workers(config: RunConfig, workers: int | None, run_dir: Path) -> RunC
 
 def _check_whole(name: str, value: int | None, example: int) -> None:
     if value is not None and type(value) is not int:
-        raise RunError(f"{name} is a whole number; received {value!r}. Give {example}.")
+        raise RunError(f"{name} must be a whole number; received {value!r}. Give {example}.")
 
 
 def _plan_of(run_dir: Path, config: RunConfig) -> Plan:
@@ -152,8 +151,9 @@ def _plan_of(run_dir: Path, config: RunConfig) -> Plan:
     plan = make_plan(config, devices, before.data_facts)
     if plan.local_replicas != before.local_replicas:
         raise RunError(
-            f"A resume keeps the number of replicas of each worker, {before.local_replicas}; with "
-            f"{plan.workers} workers it would be {plan.local_replicas}. Start a new run."
+            f"With {plan.workers} workers, replicas per worker would change from "
+            f"{before.local_replicas} to {plan.local_replicas}, and a resume cannot change them. "
+            "Start a new run."
         )
     return plan
 

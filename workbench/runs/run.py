@@ -233,9 +233,10 @@ class Run:
         """
         if not (self.killable and self.status == "running" and task in self.tasks):
             raise RunError(
-                "A task that is killed is one of several of a run that trains here, with restarts "
-                f"above 0; got {task or 'none'} of {self.id}, which is {self.status} with restarts "
-                f"{self.config.restarts or 0}. Start a run with restarts."
+                f"Cannot kill task {task or '(none)'} of {self.id}, which is {self.status} with "
+                f"restarts {self.config.restarts or 0}. A task can be killed if it is one of "
+                "several in a run that trains on this machine with restarts above 0. Start a run "
+                "with restarts."
             )
         write_text(home_of(self.dir) / KILL, task)
 
@@ -303,8 +304,8 @@ class Run:
 
         if self.dir.is_symlink():
             raise RunError(
-                f"A run is deleted where its folder lies; {self.dir} is a link to "
-                f"{self.dir.resolve()}. Delete that one, and remove the link."
+                f"{self.dir} is a link to {self.dir.resolve()}. Delete the run there, and remove "
+                "the link."
             )
         lost = self.status == "lost"
         path = run_lock(self.dir)

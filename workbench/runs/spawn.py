@@ -93,9 +93,10 @@ def _launch(arguments: list[str], lock: int, answer: int, log: Path) -> subproce
 def _refusal(reply: bytes, log: Path, *, waited: bool) -> str:
     if reply:
         return str(json.loads(reply)["error"])
-    what = f"nothing within {HANDSHAKE_SECONDS:g} s" if waited else "an end without an answer"
+    silent = f"did not answer within {HANDSHAKE_SECONDS:g} s"
+    what = silent if waited else "ended without an answer"
     return (
-        f"A run has started when its supervisor answers; received {what}. Its log ends with: "
+        f"The run did not start: its supervisor {what}. Its log ends with: "
         f"{log_tail(log, 5) or '(nothing)'}. Check that {sys.executable} can import workbench, "
         "then start again."
     )

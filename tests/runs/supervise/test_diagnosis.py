@@ -26,7 +26,7 @@ LOGS = {
     ),
     "OSError: [Errno 28] No space left on device": "Make room",
     "OSError: All hosts must share the folder of a run; n2: [Errno 2]": "Share the folder of runs",
-    "PermissionError: [Errno 13] Permission denied: '/data'": "right to use",
+    "PermissionError: [Errno 13] Permission denied: '/data'": "permission to use",
     "ValueError: Received incompatible tensor with shape (32,) when attempting to restore variable "
     "with shape (16,) and name model/bias": "another model",
     "AssertionError: Found 2 Python objects that were not bound to checkpointed values": (

@@ -209,7 +209,7 @@ def test_a_missing_worker_fails_the_run_after_the_time_to_meet(
     run = runs.start(QUICK_END, tasks=LED, own=own, rendezvous_seconds=1)
     assert run.wait(LIMIT_SECONDS) == "failed"
     assert run.failure.task == "worker-0"
-    assert re.search(r"worker-0.* did not come", run.failure.cause)
+    assert re.search(r"worker-0.* did not connect", run.failure.cause)
 
 
 def brought_to(group: TaskGroup, run: Run, step: int) -> None:

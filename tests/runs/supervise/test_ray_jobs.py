@@ -112,7 +112,7 @@ def test_a_new_cluster_that_never_starts_fails_the_run_with_rays_error_and_a_fix
         assert over(run) == "failed"
     failed = event_of(run, "failed")
     assert failed is not None
-    assert "Ray has given up 2 times: Failed to start GCS. " in failed["cause"]
+    assert "in 2 attempts: Failed to start GCS. " in failed["cause"]
     assert "enter the address" in failed["cause"]
 
 

@@ -80,7 +80,7 @@ def test_a_nonfinite_loss_in_a_rehearsal_has_the_usual_fix(tmp_path: Path) -> No
 def test_a_model_that_cannot_be_saved_is_reported_and_trained(tmp_path: Path) -> None:
     run = start(tmp_path, "unsaveable")
     assert run.wait() == "finished"
-    assert "only the checkpoints of this model can be saved" in trouble_in(run.events())
+    assert "This model cannot be saved at the end, only its checkpoints" in trouble_in(run.events())
     assert "The trained model could not be saved" in run.progress.note
     assert "get_config" in run.progress.note
     assert run.evaluated_step == run.result()["steps"]

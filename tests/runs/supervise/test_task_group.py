@@ -111,7 +111,7 @@ def test_no_task_is_started_without_enough_ports(runs: Runs) -> None:
     command = f"ulimit -n 100; exec {sys.executable} -m workbench.runs.supervise {run.dir}"
     subprocess.run(["bash", "-c", command], check=True)
     assert run.status == "failed"
-    assert run.failure.cause.startswith("Each task of a run needs a free port on this machine: ")
+    assert run.failure.cause.startswith("Not every task got a free port on this machine: ")
     assert "of 200 found; Too many open files" in run.failure.cause
     assert "resume" in run.failure.fix
     assert event_of(run, "imported") is None

@@ -103,7 +103,7 @@ def test_a_task_that_exits_with_0_before_its_work_is_done_has_failed(runs: Runs)
     run = runs.start(PATIENT, tasks=TWO, own=own)
     assert run.wait(LIMIT_SECONDS) == "failed"
     assert run.failure.task == "worker-1"
-    assert "without a report" in run.failure.cause
+    assert "without reporting" in run.failure.cause
 
 
 def test_a_task_with_a_nonfinite_loss_is_the_culprit(runs: Runs) -> None:

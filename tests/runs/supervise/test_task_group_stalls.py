@@ -15,7 +15,7 @@ def test_a_missing_task_fails_the_run_after_the_time_to_meet(runs: Runs) -> None
     run = runs.start(QUICK_END, tasks=TWO, own=own, rendezvous_seconds=1)
     assert run.wait(LIMIT_SECONDS) == "failed"
     assert run.failure.task == "worker-1"
-    assert run.failure.cause == "The tasks have 1 s to meet; worker-1 did not come."
+    assert run.failure.cause == "worker-1 did not connect within 1 s."
     assert "rendezvous_seconds" in run.failure.fix
     until(lambda: not processes_of(run))
 
@@ -30,7 +30,7 @@ def test_tasks_that_do_not_find_each_other_fail_after_the_time_to_meet(
     group.look(181.1)
     assert group.is_over(181.1)
     group.end(181.1)
-    cause = "The tasks have 180 s to meet; all came and did not find each other."
+    cause = "All started, but did not find each other within 180 s."
     assert group.conclusion()["cause"] == cause
 
 

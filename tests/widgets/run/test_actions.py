@@ -61,7 +61,7 @@ def test_a_click_on_resume_executes_the_code_of_a_run_from_elsewhere_only_after_
     assert actions.agreeing.box.children == ()
     actions.act(run, "resume")
     question(actions.agreeing)[2].click()
-    until(lambda: "A finished run goes on only for more epochs" in reports[-1][1])
+    until(lambda: "has finished all its epochs" in reports[-1][1])
     assert actions.agreeing.box.children == ()
 
 
@@ -165,4 +165,4 @@ def test_code_that_a_person_agreed_to_is_executed_without_another_question_until
     (run.dir / "numpy.py").touch()
     question(agreeing)[2].click()
     assert done == [1, 2]
-    assert "also executes numpy.py" in reports[-1][1]
+    assert "executes more than its script: numpy.py" in reports[-1][1]

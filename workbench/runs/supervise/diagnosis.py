@@ -61,7 +61,7 @@ FIXES: tuple[tuple[str, str], ...] = (
     (r"No space left on device|Disk quota exceeded", "Make room on the disk, then resume the run."),
     (
         r"Permission denied|Read-only file system",
-        "Give yourself the right to use the file named in the log, or choose another folder.",
+        "Give yourself permission to use the file named in the log, or choose another folder.",
     ),
     (
         r"not bound to checkpointed values"
@@ -162,7 +162,7 @@ def explain(
         )
         return {"cause": message, "fix": NONFINITE_FIX, "exit_status": exit_status}
     if exit_status == 0:
-        cause = "The script ended without a report that it finished or stopped."
+        cause = "The script ended without reporting that it finished or stopped."
         return {"cause": cause, "fix": NO_REPORT_FIX, "exit_status": 0}
     if tasks := without_heartbeat(log):
         return explain_silent(" and ".join(tasks), exit_status)
@@ -236,17 +236,17 @@ def blame_disk(ended: dict[str, Any], folder: Path) -> dict[str, Any]:
 def cannot_start(error: OSError, interpreter: str) -> dict[str, Any]:
     """Return `cause` and `fix` if a task's process could not be started at all."""
     if isinstance(error, NoAddressError):
-        cause = f"Each task of a run needs a free port on this machine: {error.strerror}."
+        cause = f"Not every task got a free port on this machine: {error.strerror}."
         return {
             "cause": cause,
             "fix": "End programs that hold ports or open files, then resume the run.",
         }
     why = error.strerror or error
     if str(error.filename) == interpreter:
-        cause = f"The run's interpreter could not be started; {interpreter}: {why}."
+        cause = f"The run's interpreter could not be started: {interpreter}: {why}."
         return {"cause": cause, "fix": "Choose an interpreter that exists and can be executed."}
     if error.filename is not None:
-        cause = f"A task's process could not be started; {error.filename}: {why}."
+        cause = f"A task's process could not be started: {error.filename}: {why}."
         return {"cause": cause, "fix": "Fix that file or folder, then resume the run."}
     cause = f"A task's process could not be started: {why}."
     fix = "Make room for one more process, its memory and its temporary files, then resume the run."

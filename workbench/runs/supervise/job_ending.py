@@ -36,6 +36,6 @@ def end_job(run_dir: Path, seconds: float = ENDING_SECONDS) -> None:
             look = engine.look(folder.path, noted["job"])
     except LauncherError as error:
         raise RunError(
-            f"A lost run is deleted after the end of its job; {engine.name} job {noted['job']} "
-            f"cannot be ended from here: {error} Or remove {run_dir} yourself."
+            f"The lost run's {engine.name} job {noted['job']} cannot be ended from here: {error} "
+            f"Or remove {run_dir} yourself."
         ) from None

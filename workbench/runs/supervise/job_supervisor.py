@@ -29,7 +29,7 @@ from .task_group import TaskGroup
 if TYPE_CHECKING:
     from workbench.runs.processes.bounds import Bounds
 
-_NEVER_MET = re.compile(r"were stopped before they met|did not come")
+_NEVER_MET = re.compile(r"were stopped before they met|did not connect")
 """The causes of tasks that met no others: the other tasks may have a cause of their own."""
 STILL: dict[str, Any] = {"behind": []}
 SETTLE_SECONDS = 60.0
@@ -207,7 +207,7 @@ class JobSupervisor(Supervisor):
             "cause": f"Job {job.name} ended before its tasks started; {self.engine.name.title()} "
             f"reports {look.state}{why}.",
             "fix": "Read the log; if it is empty, check that the run's folder is on a disk that "
-            "the hosts share and can write. Then resume the run.",
+            "the hosts share and can write to. Then resume the run.",
             "log": job.folder.output,
         }
 
@@ -229,4 +229,4 @@ class JobSupervisor(Supervisor):
     def _script_sha256(self) -> str:
         with contextlib.suppress(OSError):
             return sha256((self.dir / SCRIPT).read_text(encoding="utf-8"))
-        raise RunError(f"A run needs its {SCRIPT}; {self.dir} has none. Put it back.")
+        raise RunError(f"There is no {SCRIPT} in {self.dir}. Put it back.")

@@ -35,7 +35,7 @@ _WENT_WELL = ".rehearsed"
 """A folder next to the runs: a file for each rehearsal, named as `proof_of` names it."""
 MOST_CHARACTERS = 200
 """The number of characters of an error that are reported."""
-NOTE = "A rehearsal: two steps, a test and a save of your own model are done first."
+NOTE = "Rehearsal: your own model first does two steps, a test and a save."
 
 
 def proof_of(script: str, interpreter: str, modules: Mapping[str, Any]) -> str:
@@ -133,6 +133,6 @@ def _unsaved(error: str) -> str:
     text = " ".join(error.split())
     shortened = text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]} ..."
     return (
-        f"At the end only the checkpoints of this model can be saved, not the model: {shortened} "
-        "To save it, give your own layers a get_config method; training goes on."
+        f"This model cannot be saved at the end, only its checkpoints: {shortened} "
+        "To save it, give your own layers a get_config method. Training continues."
     )

@@ -76,8 +76,8 @@ class Supervisor:
         if not self._state("queued", devices=devices, supervisor_pid=os.getpid()):
             ticket.give_back()
             raise RunError(
-                f"A run's events must be writable; {self.dir / 'events.jsonl'} is not. Make room "
-                "on the disk, or give yourself the right to write there."
+                f"{self.dir / 'events.jsonl'} cannot be written. Make room on the disk, or give "
+                "yourself permission to write there."
             )
         return ticket
 

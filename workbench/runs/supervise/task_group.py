@@ -253,12 +253,12 @@ class TaskGroup:
             return
         culprit = (late or self.tasks)[0]
         who = ", ".join(task.name for task in late)
-        missing = f"{who} did not come" if late else "all came and did not find each other"
+        missing = f"{who} did not connect" if late else "All started, but did not find each other"
         self.verdict = {
             "task": culprit.name,
-            "cause": f"The tasks have {self.bounds.rendezvous_seconds:g} s to meet; {missing}.",
-            "fix": "Read the log of that task, fix the error in it, then resume; if a start only "
-            "takes longer, increase rendezvous_seconds.",
+            "cause": f"{missing} within {self.bounds.rendezvous_seconds:g} s.",
+            "fix": "Read the log of that task, fix the error in it, then resume; if the start only "
+            "needs more time, increase rendezvous_seconds.",
             "log": culprit.log_end(),
         }
 
