@@ -138,8 +138,8 @@ def test_a_certificate_in_double_precision_has_the_difference_in_single_precisio
     values = certificate(tmp_path, float32_loss_difference=0.026, precision="float64")
     assert (values["precision"], values["tolerance"]) == ("float64", TOLERANCE["float64"])
     assert values["float32_max_loss_difference"] == 0.026
-    assert "the rounding error alone grows" in values["note"]
-    assert values["note"].endswith("agreement is proved in float64.")
+    assert "rounding errors in float32 grow from step to step" in values["note"]
+    assert values["note"].endswith("Agreement is proved in float64.")
 
 
 def test_a_certificate_of_asynchronous_workers_claims_no_agreement(tmp_path: Path) -> None:

@@ -36,9 +36,10 @@ def answer(noise: NoiseScale, batch: int = 128) -> Scaling:
 
 def test_a_known_scale_gives_the_limit_and_the_gain_of_twice_the_replicas() -> None:
     assert answer(KNOWN).sentence == (
-        "Yes: more replicas help nearly in full up to about 130 examples a step; yours takes 128. "
-        "In batches of about 1,200 (the gradient noise scale), an example helps half as much as in "
-        "small ones. Twice the replicas reach the same loss at most 1.8 times as fast."
+        "Yes: more replicas help nearly in full up to about 130 examples per step; yours takes "
+        "128. In batches of about 1,200 (the gradient noise scale), an example helps half as much "
+        "as in small batches. With twice the replicas, training reaches the same loss at most 1.8 "
+        "times as fast."
     )
 
 
@@ -51,8 +52,8 @@ def test_the_first_word_is_the_answer(batch: int, lead: str) -> None:
 
 def test_a_lower_bound_gives_at_least_and_the_reason() -> None:
     assert answer(BOUND).sentence == (
-        "Yes: more replicas help nearly in full up to at least 300 examples a step; yours takes "
-        f"128. The end of that range is unknown: {NO_DIRECTION}."
+        "Yes: more replicas help nearly in full up to at least 300 examples per step; yours takes "
+        f"128. Where that ends is unknown: {NO_DIRECTION}."
     )
     assert answer(BOUND, 512).sentence.startswith("More replicas help")
 

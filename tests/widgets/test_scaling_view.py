@@ -24,7 +24,7 @@ def test_the_answer_has_bars_batches_and_goodput() -> None:
     rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", shown)]
     assert ["256", "4", "82%", "78% to 85%", "1.82", "1.78 to 1.85"] in rows
     assert ["this", "128", "1,000", "90%", "900", "875 to 921"] in rows
-    assert "1,152 examples (95 %: 900 to 1,500); of 256 gradients of 64 examples" in shown
+    assert "1,152 examples (95 %: 900 to 1,500); measured on 256 gradients of 64 examples" in shown
     assert "Its replicas share a device" in shown
 
 
@@ -51,7 +51,12 @@ def test_a_run_without_a_checkpoint_is_refused(tmp_path: Path) -> None:
     trust(run.dir)
     view.show(run, "finished")
     view._measure.click()
-    until(lambda: "has saved no checkpoint yet. Let it train" in view._work.state.value)
+    until(
+        lambda: (
+            "no checkpoint yet, so there are no trained weights to measure"
+            in view._work.state.value
+        )
+    )
     until(lambda: not view._measure.disabled)
 
 

@@ -87,9 +87,9 @@ def _layout(marks: Sequence[tuple[float, str, str]]) -> dict[str, Any]:
         "hovermode": "x unified",
         "legend": {"orientation": "h", "x": 0, "y": 1.07, "yanchor": "bottom",
                    "traceorder": "normal"},
-        "xaxis": {**AXIS, "type": "log", "title": {"text": "Examples a step (global batch)"}},
+        "xaxis": {**AXIS, "type": "log", "title": {"text": "Examples per step (global batch)"}},
         "yaxis": {**AXIS, "range": [0, 1.02], "tickformat": ".0%",
-                  "title": {"text": "Remaining worth of an example"}},
+                  "title": {"text": "Statistical efficiency"}},
         "shapes": [
             {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper",
              "line": {"color": color, "dash": "dash", "width": 1}}

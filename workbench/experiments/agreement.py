@@ -85,8 +85,8 @@ class Proof:
         if float32_loss_difference is not None:
             values["float32_max_loss_difference"] = float32_loss_difference
             values["note"] = (
-                "In float32 the rounding error alone grows from step to step in this model. So a "
-                "difference in float32 proves nothing; agreement is proved in float64."
+                "With this model, rounding errors in float32 grow from step to step, so a "
+                "difference in float32 proves nothing. Agreement is proved in float64."
             )
         return values
 

@@ -175,7 +175,6 @@ def speeds_of(run: Run, others: Sequence[Run]) -> dict[str, tuple[int, float]]:
         RunError: another run trains another model or other data, its workers do not step together,
             or it has not run long enough for its speed to be known.
     """
-    rule = f"Goodput compares runs of known speed that train the same as {run.id}"
     speeds = {}
     for other in others:
         differ = [name for name in SAME if getattr(other.config, name) != getattr(run.config, name)]
@@ -184,7 +183,9 @@ def speeds_of(run: Run, others: Sequence[Run]) -> dict[str, tuple[int, float]]:
         why = why or ("workers that do not step together" if batch is None else "")
         why = why or ("no speed yet" if speed is None else "")
         if why or batch is None:
-            raise RunError(f"{rule}; received {other.id}, with {why}. Leave it out.")
+            raise RunError(
+                f"Goodput cannot compare {other.id} with {run.id}: it has {why}. Leave it out."
+            )
         speeds[_label(other)] = batch, float(speed)
     return speeds
 
@@ -239,14 +240,14 @@ def about(examples: float) -> str:
 
 def _sentence(noise: NoiseScale, now: Larger, twice: Larger) -> str:
     batch = now.global_batch_size
-    yours = f"a step; yours takes {batch:,}"
+    yours = f"per step; yours takes {batch:,}"
     if noise.low is None:
         return f"It is unknown how far more replicas help: {noise.reason}."
     if noise.high is None or noise.examples is None:
         lead = "Yes: more" if batch * NEARLY_FULL <= noise.low else "More"
         return (
             f"{lead} replicas help nearly in full up to at least {about(noise.low / NEARLY_FULL)} "
-            f"examples {yours}. The end of that range is unknown: {noise.reason}."
+            f"examples {yours}. Where that ends is unknown: {noise.reason}."
         )
     part = "In part" if batch <= noise.examples else "Hardly"
     lead = "Yes" if batch * NEARLY_FULL <= noise.examples else part
@@ -254,6 +255,6 @@ def _sentence(noise: NoiseScale, now: Larger, twice: Larger) -> str:
         f"{lead}: more replicas help nearly in full up to about "
         f"{about(noise.examples / NEARLY_FULL)} examples {yours}. In batches of about "
         f"{about(noise.examples)} (the gradient noise scale), an example helps half as much as in "
-        "small ones. Twice the replicas reach the same loss at most "
+        "small batches. With twice the replicas, training reaches the same loss at most "
         f"{twice.most_speedup:.2g} times as fast."
     )

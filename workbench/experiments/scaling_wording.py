@@ -11,15 +11,14 @@ HEAD = ("global batch", "replicas", "efficiency", "95 %", "speed-up", "95 %")
 SCALES_HEAD = ("weights", "noise scale")
 GOODPUT_HEAD = ("run", "global batch", "examples/s", "efficiency", "goodput", "95 %")
 EXPLAINED = (
-    "Efficiency is an example's worth as a share of its worth in tiny steps. The speed-up is an "
-    "upper limit: how many times faster the run reaches the same loss if a step on more replicas "
-    "takes no longer and the learning rate suits it. Both follow from the noise of the plain "
-    "gradient (McCandlish et al., 2018), without the effect of an optimizer such as Adam."
+    "Efficiency is how much an example helps, as a share of how much it helps in very small "
+    "batches. The speed-up is an upper limit: how many times faster the run reaches the same loss "
+    "if a step on more replicas takes no longer and the learning rate suits it. Both follow from "
+    "the noise of the plain gradient (McCandlish et al., 2018); the effect of an optimizer such as "
+    "Adam is left out."
 )
-GOODPUT_EXPLAINED = (
-    "Goodput is examples per second times efficiency: the examples that count in full."
-)
-VIRTUAL = "Its replicas share a device: the speed of more devices was not measured."
+GOODPUT_EXPLAINED = "Goodput is examples per second times efficiency."
+VIRTUAL = "Its replicas share a device, so the speed on more devices was not measured."
 
 
 def scales(answer: Scaling) -> list[tuple[str, str]]:
@@ -42,7 +41,7 @@ def goodput_notes(answer: Scaling) -> Iterator[str]:
     if answer.goodput:
         yield GOODPUT_EXPLAINED
     if len(answer.goodput) > 1 and answer.best is None:
-        yield "No run is certainly the best: the order differs within the noise scale's interval."
+        yield "No run is clearly the best: the order changes within the noise scale's interval."
     elif len(answer.goodput) > 1:
         yield f"{answer.best} has the best goodput, at both ends of the interval."
     if answer.virtual:
@@ -68,7 +67,7 @@ def _where(noise: NoiseScale) -> str:
 
 
 def _scale(noise: NoiseScale) -> str:
-    made = f"of {noise.batches:,} gradients of {noise.batch_size:,} examples"
+    made = f"measured on {noise.batches:,} gradients of {noise.batch_size:,} examples"
     if noise.low is None:
         return f"unknown: {noise.reason}; {made}"
     if noise.high is None:
@@ -79,7 +78,7 @@ def _scale(noise: NoiseScale) -> str:
 
 def _row(each: Larger, replicas: int) -> tuple[str, ...]:
     return (
-        f"{each.global_batch_size:,}" + (" (as it is)" if each.times == 1 else ""),
+        f"{each.global_batch_size:,}" + (" (now)" if each.times == 1 else ""),
         f"{each.times * replicas:,}",
         share(each.efficiency),
         span(each.efficiency_low, each.efficiency_high, "{:.0%}"),

@@ -20,9 +20,9 @@ def test_sizes_are_a_table_with_a_curve_and_the_answers_are_flags() -> None:
         Trial(1, 2, **FITTING, alone=False, examples_per_second=500.0),
         Trial(64, 128, **FITTING, examples_per_second=1000.0, examples_per_second_low=900.0,
               examples_per_second_high=1100.0),
-        Trial(80, 160, fits=False, reason="it held 2,001 MiB"),
+        Trial(80, 160, fits=False, reason="it used 2,001 MiB"),
     )  # fmt: skip
-    why = "80 a replica do not fit: it held 2,001 MiB."
+    why = "80 per replica do not fit: it used 2,001 MiB."
     found = FoundBatch(trials, 64, 64, "memory", why, 2, 2000, 60.0)
     table, _, answers = batch_report(found).partition("\n\n")
     head, one, other, failing = table.splitlines()
@@ -36,7 +36,9 @@ def test_sizes_are_a_table_with_a_curve_and_the_answers_are_flags() -> None:
 
 
 def test_other_runs_during_a_search_are_named() -> None:
-    found = FoundBatch((), None, None, "stopped", "It was stopped.", 1, None, 1.0, ("run-1",))
+    found = FoundBatch(
+        (), None, None, "stopped", "The search was stopped.", 1, None, 1.0, ("run-1",)
+    )
     assert "run-1 trained on the same devices meanwhile." in batch_report(found)
 
 

@@ -33,7 +33,7 @@ def test_speed_and_goodput_stand_side_by_side() -> None:
 def test_a_lower_bound_is_shown_as_at_least() -> None:
     text = report(answer(BOUND))
     assert "at least 2,700 examples (95 %)" in text
-    assert "128 (as it is)  2         unknown     at least 95%" in text
+    assert "128 (now)     2         unknown     at least 95%" in text
 
 
 def test_an_unknown_number_is_shown_as_unknown() -> None:
@@ -43,7 +43,7 @@ def test_an_unknown_number_is_shown_as_unknown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("large", "text"), [(1_900.0, "No run is certainly"), (9_000.0, "b has the best")]
+    ("large", "text"), [(1_900.0, "No run is clearly"), (9_000.0, "b has the best")]
 )
 def test_the_best_goodput_is_named_only_if_the_interval_decides_it(large: float, text: str) -> None:
     good = goodputs(KNOWN, {"a": (64, 1_000.0), "b": (1_024, large)})
@@ -54,7 +54,10 @@ def test_a_run_without_a_checkpoint_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["scale", str(write_run(tmp_path).dir)]) == 1
-    assert "has saved no checkpoint yet. Let it train" in capsys.readouterr().err
+    assert (
+        "saved no checkpoint yet, so there are no trained weights to measure. Let it"
+        in capsys.readouterr().err
+    )
 
 
 def test_a_figure_never_overwrites_a_file(

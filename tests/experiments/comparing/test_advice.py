@@ -42,7 +42,7 @@ def test_if_all_runs_failed_the_causes_and_the_remedy_stand_instead_of_a_recomme
     advice = recommend(groups)
     assert advice.group is None
     assert advice.sentence == (
-        "No candidate has a speed, so there is no recommendation. one, two: "
+        "No recommendation: no candidate has a speed. one, two: "
         "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating (exit "
         "status 1). tpu: no TPU here. Choose another. Make the batch or the model smaller, or end "
         "other programs that use the device's memory."
@@ -58,7 +58,7 @@ def test_if_the_budget_is_smaller_than_one_run_that_stands_instead_of_a_recommen
         Group("two", reason="the budget of 2 s is spent"),
     ]
     assert recommend(groups).sentence == (
-        "No candidate has a speed, so there is no recommendation. one: its run was stopped when "
+        "No recommendation: no candidate has a speed. one: its run was stopped when "
         "the budget was spent. two: the budget of 2 s is spent."
     )
 
@@ -72,14 +72,14 @@ def test_a_stopped_run_and_a_short_run_are_told_apart(tmp_path: Path) -> None:
     stopped = timed_run(tmp_path, ONE, 1000.0, "stopped")
     short = write_run(tmp_path, steps=10)
     sentence = recommend([Group("one", (stopped,)), Group("short", (short,))]).sentence
-    assert "one: its run was stopped. short: its run had too few steps for a steady speed." in (
+    assert "one: its run was stopped. short: its run was too short to measure its speed." in (
         sentence
     )
 
 
 def test_a_candidate_that_waits_may_have_a_speed_later(tmp_path: Path) -> None:
     groups = [Group("one", (out_of_memory(tmp_path, ONE),)), Group("two", runs_left=1)]
-    expected = "No candidate has a speed yet, so there is no recommendation."
+    expected = "No recommendation yet: no candidate has a speed."
     assert recommend(groups).sentence == expected
 
 
@@ -112,7 +112,7 @@ def test_the_simplest_group_is_recommended_if_speeds_do_not_differ(tmp_path: Pat
     ]
     advice = recommend(groups)
     assert advice.group == 1
-    assert "two is as fast within 10%, and this one is simpler; it has 99% (95 %: 9" in (
+    assert "two is less than 10% faster, and this one is simpler; it has 99% (95 %: 9" in (
         advice.sentence
     )
 
@@ -130,7 +130,7 @@ def test_noise_is_not_recommended(tmp_path: Path, others: tuple[float, ...], why
     fast = group(tmp_path, "fast", TWO, *rates)
     advice = recommend([group(tmp_path, "one", ONE, *others), fast])
     assert (advice.group, advice.undecided) == (None, True), why
-    assert advice.sentence.startswith("Undecided: fast was the fastest, but chance may explain it.")
+    assert advice.sentence.startswith("Undecided: fast was the fastest, but that may be chance.")
     assert "Share of its speed: one " in advice.sentence
     needed = (
         "An interval needs 3 runs of each"
@@ -190,6 +190,5 @@ def test_the_only_candidate_that_can_be_recommended_is_said_to_be_the_only_one_o
     failed = Group("failed", (out_of_memory(tmp_path, TWO),))
     assert recommend([one, failed]).sentence == alone
     assert recommend([one, apart]).sentence == (
-        "Use one: of the candidates that trained here, it is the only one whose replicas step "
-        "together."
+        "Use one: it is the only candidate that trained here whose replicas step together."
     )

@@ -40,7 +40,7 @@ def test_a_damaged_request_is_an_error_with_file_and_remedy(
     asked.write_text(json.dumps(damage(json.loads(asked.read_text()))))
     with pytest.raises(RunError) as raised:
         Comparison(asked.parent)
-    for words in ("holds a complete compare.json", str(asked), what, "Restore it from a copy"):
+    for words in ("compare.json cannot be read", str(asked), what, "Restore it from a copy"):
         assert words in str(raised.value)
 
 

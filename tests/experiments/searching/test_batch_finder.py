@@ -91,12 +91,16 @@ def test_several_workers_are_tried_together() -> None:
 
 
 def test_a_search_in_which_no_size_fits_is_an_error() -> None:
-    with pytest.raises(RunError, match=r"1 example a replica must fit.*100 MiB.*Allow more memory"):
+    with pytest.raises(
+        RunError, match=r"1 example per replica does not fit into 100 MiB.*Allow more memory"
+    ):
         find_batch_size(RunConfig(), 100, devices=LAPTOP)
 
 
 def test_a_budget_too_small_for_one_trial_is_refused() -> None:
-    with pytest.raises(RunError, match=r"enough for one trial.*received 0\.01 s.*more seconds"):
+    with pytest.raises(
+        RunError, match=r"budget of 0\.01 s was over before the first trial.*more seconds"
+    ):
         find_batch_size(RunConfig(), budget_seconds=0.01, devices=LAPTOP)
 
 

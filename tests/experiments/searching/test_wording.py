@@ -28,14 +28,14 @@ def test_a_size_has_a_text_for_each_column_and_a_mark_for_unknown_values() -> No
         "Examples/s": "3,200",
         "95 %": "3,000 to ?",
     }
-    failing = size_cells(Trial(64, 128, fits=False, reason="it held 900 MiB"))
+    failing = size_cells(Trial(64, 128, fits=False, reason="it used 900 MiB"))
     assert failing == ["64", "128", "does not fit", "", "", ""]
 
 
 def test_progress_names_the_current_size_or_rate() -> None:
     assert batch_progress(BatchProgress((), None, 1.0, None)) == "0 sizes tried"
     one = batch_progress(BatchProgress((FITTING,), 2048, 1.0, None))
-    assert one == "1 size tried, 2,048 a replica now"
+    assert one == "1 size tried, 2,048 per replica now"
     assert rate_progress(RateProgress((), (), 150, 1.0, None)) == "0 of 150 steps"
     two = rate_progress(RateProgress((1e-7, 1e-6), (0.7, 0.7), 150, 1.0, None))
     assert two == "2 of 150 steps, learning rate 1.0e-06"

@@ -209,7 +209,7 @@ def test_an_added_run_that_is_still_going_is_followed_to_its_end(root: Path) -> 
     until(lambda: len(names(shown)) == 3)
     shown._earlier._choose([run])
     row = until(lambda: (rows := rows_of(shown._results._table.value))[3:] and rows[3])
-    assert row[-2:] == ["1 earlier run, running", "1 of 1 still going, not counted"]
+    assert row[-2:] == ["1 earlier run, running", "1 of 1 still running, not counted"]
     with (run.dir / "events.jsonl").open("a") as file:
         file.write('{"time": 1, "event": "state", "state": "finished"}\n')
     os.close(lock)

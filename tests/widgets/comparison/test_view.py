@@ -315,4 +315,4 @@ def test_the_reason_is_shown_if_a_comparison_cannot_be_started(tmp_path: Path) -
     until(lambda: not shown._start.disabled)
     shown._form.strategies.write([])
     shown._start.click()
-    until(lambda: "strategy must be varied over one value or more" in shown._progress.value)
+    until(lambda: "strategy must be given at least one value" in shown._progress.value)

@@ -24,7 +24,7 @@ OWN = Path(__file__).parents[2] / "experiments/searching/own_rates.py"
 FEW = RunConfig(
     strategy="one_device", synthetic_examples=8, per_replica_batch_size=4, learning_rate=0.5
 )
-WHY = "64 a replica do not fit: it held 900 MiB."
+WHY = "64 per replica do not fit: it used 900 MiB."
 FOUND = FoundBatch(TRIALS, 32, 16, "memory", WHY, 2, 800, 60.0)
 RATES = tuple(1e-5 * 10 ** (at / 20) for at in range(100))
 LOSSES = tuple(1.0 - at / 200 for at in range(100))
@@ -80,7 +80,7 @@ def test_a_running_search_shows_its_trials(page: Page) -> None:
     shown_progress = page.batch._show_progress(
         BatchProgress(TRIALS[:2], 64, 20.0, 40.0, ("run-1",))
     )
-    assert "2 sizes tried, 64 a replica now, about 40 s left" in shown_progress
+    assert "2 sizes tried, 64 per replica now, about 40 s left" in shown_progress
     assert "run-1 trained on the same devices meanwhile" in shown_progress
     assert [row[0] for row in rows_of(page.batch._table.value)] == ["16", "32"]
     assert page.batch._picture.value.count("<circle") == 2
@@ -94,7 +94,7 @@ def test_the_results_are_marked_and_used_in_the_form(page: Page) -> None:
     assert "The memory limit was 800 MiB." in page.batch._answer.value
     assert "run-1 trained on the same devices" in page.batch._answer.value
     notes = [row[-1] for row in rows_of(page.batch._table.value)]
-    assert notes == ["the best throughput", "the largest that fits", "it held 900 MiB"]
+    assert notes == ["the best throughput", "the largest that fits", "it used 900 MiB"]
     assert shown(*page.batch._uses) == ["Use the largest (32)", "Use the fastest (16)"]
     page.batch._largest.click()
     assert page.config.per_replica_batch_size == 32
@@ -159,7 +159,7 @@ def test_the_results_stay_until_there_are_new_ones(page: Page) -> None:
     page.batch._show_found(FOUND)
     table, nothing = page.batch._table.value, dataclasses.replace(FOUND, trials=())
     page.batch._show_progress(BatchProgress((), 1, 1.0, None))
-    page.batch._failed(RunError("A budget must be enough for one trial."))
+    page.batch._failed(RunError("The budget of 1 s was over before the first trial ended."))
     page.batch._show_found(nothing)
     assert page.batch._table.value == table
     assert len(shown(*page.batch._uses)) == 2
@@ -281,5 +281,5 @@ def test_a_stopped_search_keeps_its_results() -> None:
     page.batch._end.click()
     assert page.batch._end.disabled
     until(lambda: not page.batch._find.disabled)
-    assert "It was stopped: a larger batch may fit." in page.batch._answer.value
+    assert "The search was stopped: a larger batch may fit." in page.batch._answer.value
     assert shown(*page.batch._uses)

@@ -29,9 +29,7 @@ FAR_BEHIND = 0.5
 MOST_SPREAD = 2.0
 """An interval whose ends differ by more than this factor decides nothing."""
 ONLY = "it is the only candidate that trained here."
-ONLY_TOGETHER = (
-    "of the candidates that trained here, it is the only one whose replicas step together."
-)
+ONLY_TOGETHER = "it is the only candidate that trained here whose replicas step together."
 
 
 @dataclass(frozen=True)
@@ -129,14 +127,14 @@ def _reason(rows: Sequence[Row], chosen: int, fastest: int, equal: Sequence[int]
     """Return the reason for a recommendation, given rows compared with the fastest."""
     if chosen != fastest:
         return (
-            f"{rows[fastest].label} is as fast within {AS_FAST - 1:.0%}, and this one is simpler; "
-            f"it has {_share(rows[chosen])} of the fastest speed."
+            f"{rows[fastest].label} is less than {AS_FAST - 1:.0%} faster, and this one is "
+            f"simpler; it has {_share(rows[chosen])} of the fastest speed."
         )
     others = [row for at, row in enumerate(rows) if at != chosen]
     runner_up = max(others, key=lambda row: row.examples_per_second or 0.0)
     slower = f"{runner_up.label} has {_share(runner_up)} of its speed"
     if len(equal) > 1:
-        return f"no other is faster by {AS_FAST - 1:.0%}, and it is the simplest; {slower}."
+        return f"it is the simplest and the fastest, by less than {AS_FAST - 1:.0%}; {slower}."
     return f"it is the fastest; {slower}."
 
 
@@ -147,7 +145,7 @@ def _undecided(fastest: Row, open_ones: Sequence[Row]) -> str:
     if any(row.speed_up_interval is None for row in open_ones):
         remedy = f"An interval needs {FEWEST_REPEATS} runs of each"
     return (
-        f"undecided: {fastest.label} was the fastest, but chance may explain it. Share of its "
+        f"undecided: {fastest.label} was the fastest, but that may be chance. Share of its "
         f"speed: {shares}. {remedy}."
     )
 
@@ -173,7 +171,7 @@ def _is_faster(rows: Sequence[Row], at: int, others: Sequence[int]) -> bool:
 def _aside(row: Row) -> str:
     return (
         f" {row.label} does {row.examples_per_second:,.0f} examples per second, but its workers do "
-        "not wait for each other. It trains in another way; its losses show whether it trains well."
+        "not wait for each other. It trains differently, so check its losses too."
     )
 
 
@@ -184,14 +182,14 @@ def _capital(sentence: str) -> str:
 def _without_speeds(groups: Sequence[Group]) -> str:
     """Return that there is no recommendation, and why; with the remedy if a run failed."""
     if any(map(_goes_on, groups)):
-        return "No candidate has a speed yet, so there is no recommendation."
+        return "No recommendation yet: no candidate has a speed."
     labels: dict[str, list[str]] = {}
     for group in groups:
         labels.setdefault(_without_speed(group), []).append(group.label)
     reasons = [f"{', '.join(named)}: {reason}." for reason, named in labels.items()]
     failures = [run.failure for group in groups for run in group.runs]
     fixes = dict.fromkeys(failure.fix for failure in failures if failure)
-    return " ".join(["No candidate has a speed, so there is no recommendation.", *reasons, *fixes])
+    return " ".join(["No recommendation: no candidate has a speed.", *reasons, *fixes])
 
 
 def _goes_on(group: Group) -> bool:
@@ -210,7 +208,7 @@ def _without_speed(group: Group) -> str:
         return failure.cause.rstrip(".")
     if run.status == "stopped":
         return "its run was stopped"
-    return "its run had too few steps for a steady speed"
+    return "its run was too short to measure its speed"
 
 
 def _share(row: Row) -> str:

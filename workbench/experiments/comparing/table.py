@@ -70,8 +70,8 @@ def make_table(
     """
     if baseline is not None and not 0 <= baseline < len(groups):
         raise RunError(
-            f"A baseline is the number of a row, from 0 to {len(groups) - 1}; received {baseline}. "
-            "Choose one of these numbers."
+            f"There is no row {baseline} to be the baseline. "
+            f"Choose a row from 0 to {len(groups) - 1}."
         )
     measured = [[measure(run) for run in group.runs] for group in groups]
     rows = [
@@ -154,7 +154,7 @@ def _row(group: Group, measured: Sequence[Measures], target_accuracy: float | No
 def _notes(group: Group, measured: Sequence[Measures], rates: int) -> list[str]:
     notes = [group.reason] if group.reason else []
     for state, count in (
-        ("still going", sum(each.alive for each in measured)),
+        ("still running", sum(each.alive for each in measured)),
         ("stopped", sum(each.status == "stopped" for each in measured)),
         ("failed", sum(each.status in ("failed", "lost") for each in measured)),
     ):
@@ -219,10 +219,10 @@ def _differences(measured: Sequence[Sequence[Measures]]) -> list[str]:
 _OTHER_WORK = "these runs do different work, so they are not ranked together"
 _SAME = {
     **dict.fromkeys(WORK, _OTHER_WORK),
-    "seed": "their losses differ by chance too",
-    "learning rate": "their losses differ by it too",
-    "precision": "their losses differ by rounding too",
-    "XLA": "it rounds in another order, so their losses agree except for rounding",
+    "seed": "part of the difference in loss is chance",
+    "learning rate": "part of the difference in loss comes from it",
+    "precision": "part of the difference in loss is rounding",
+    "XLA": "it rounds in another order, so losses agree only up to rounding",
 }
 
 

@@ -141,8 +141,8 @@ class Comparison:
         """
         if self.state == "finished":
             raise RunError(
-                f"Only a stopped or lost comparison can be resumed; {self.folder.name} is "
-                "finished. Start a new one."
+                f"{self.folder.name} is finished, so there is nothing to resume. Start a new "
+                "comparison."
             )
         spawn(self.folder)
 
@@ -165,14 +165,14 @@ class Comparison:
         request = self.request
         if not self.repeatable:
             raise RunError(
-                "More runs need a comparison that is over, has no budget, and has two candidates "
-                f"that were not left out; this is not so for {self.folder.name}, which is "
-                f"{self.state}. Start a new comparison."
+                f"{self.folder.name} cannot train more runs: it is {self.state}. It must be over, "
+                "have no budget, and have at least two candidates that were not left out. Start a "
+                "new comparison."
             )
         if repeats <= request.repeats:
             raise RunError(
-                f"{self.folder.name} has {request.repeats} runs of each candidate already; "
-                f"received {repeats}. Ask for {request.repeats + 1} or more."
+                f"{self.folder.name} already has {request.repeats} runs of each candidate, so "
+                f"{repeats} adds none. Ask for {request.repeats + 1} or more."
             )
         self._request = dataclasses.replace(request, repeats=repeats)
         self._request.write(self.folder)

@@ -93,17 +93,17 @@ def candidates(
 
 def _check(config: RunConfig, axes: Mapping[str, Sequence[Any]]) -> None:
     problems = [
-        Problem(name, f"one of {', '.join(AXES)}, to be varied", name, "Leave it out.")
+        Problem(name, f"a field that can be varied ({', '.join(AXES)})", name, "Leave it out.")
         for name in axes
         if name not in AXES
     ]
     problems += [
-        Problem(name, "varied over one value or more", "none", "Give it a value.")
+        Problem(name, "given at least one value", "none", "Give it a value.")
         for name, values in axes.items()
         if not values
     ]
     if axes.keys() >= BATCH_SIZES:
-        rule, got = "varied, or per_replica_batch_size, but not both", "both"
+        rule, got = "varied without per_replica_batch_size", "both"
         problems.append(Problem("global_batch_size", rule, got, "Leave one of them out."))
     if not problems:
         problems = [
@@ -188,7 +188,7 @@ _XLA = {True: "XLA on", False: "XLA off"}
 _IN_EVERY_LABEL = ("strategy", "replicas", "workers")
 _TEXTS: Mapping[str, Callable[[Plan], str]] = {
     "global_batch_size": lambda plan: f"batch {plan.global_batch_size or plan.examples_per_step:,}",
-    "per_replica_batch_size": lambda plan: f"{plan.per_replica_batch_size:,} a replica",
+    "per_replica_batch_size": lambda plan: f"{plan.per_replica_batch_size:,} per replica",
     "xla": lambda plan: _XLA[plan.config.xla or plan.on_tpu],  # TPUs always use XLA
     "steps_per_call": lambda plan: f"steps per call: {plan.steps_per_call or 'auto'}",
     "cross_device_ops": lambda plan: f"ops {plan.cross_device_ops}",

@@ -30,8 +30,7 @@ def spawn(folder: Path) -> None:
     lock = locks.take(lock_of(folder))
     if lock is None:
         raise RunError(
-            f"A comparison has one queue; the queue of {folder.name} is alive. Stop it first, or "
-            "let it finish."
+            f"The queue of {folder.name} is still running. Stop it first, or let it finish."
         )
     command = [
         sys.executable,
@@ -58,7 +57,7 @@ def spawn(folder: Path) -> None:
         os.close(lock)
     if launcher.wait():
         raise RunError(
-            f"A comparison needs its queue process; {sys.executable} ended with exit status "
+            f"The queue of the comparison did not start: {sys.executable} ended with exit status "
             f"{launcher.returncode}. Its log ends with: {log_tail(folder / LOG, 5)}. Check that it "
             "can import workbench, then resume the comparison."
         )

@@ -66,9 +66,8 @@ class Request:
             )
         except (OSError, ValueError, LookupError, TypeError, AttributeError, ConfigError) as error:
             raise RunError(
-                f"A comparison's folder holds a complete {ASKED}; {path}: "
-                f"{type(error).__name__}: {error}. Restore it from a copy, or delete the folder "
-                "with its runs."
+                f"{path} cannot be read: {type(error).__name__}: {error}. Restore it from a copy, "
+                "or delete the folder with its runs."
             ) from error
 
 

@@ -81,9 +81,8 @@ def _check(
     if not any(not each.reason for each in candidates):
         reasons = "".join(f"\n  {each.label}: {each.reason}" for each in candidates)
         raise RunError(
-            "A comparison needs a candidate that can run here; received "
-            f"{len(candidates)}, and none can:{reasons or ' none.'}\nFix the named problems, or "
-            "choose other candidates."
+            f"No candidate of {len(candidates)} can run here:{reasons or ' none was given.'}\n"
+            "Fix these problems, or choose other candidates."
         )
     rules: Mapping[str, tuple[bool, object, str, str]] = {
         "repeats": (repeats >= 1, repeats, "1 or more", "3 or more give intervals"),

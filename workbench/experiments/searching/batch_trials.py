@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from .batch_plans import Plans
 
 SILENT = (
-    "A trial reports its measurements; this trial ended before that, for example because your own "
-    "code calls sys.exit. Remove that call."
+    "The trial ended before it reported its measurements, for example because your own code calls "
+    "sys.exit. Remove that call."
 )
 REPORT_SECONDS = 0.5
 BACKSTOP_MIB = 2048
@@ -84,8 +84,8 @@ class Search:
         self._report()
         if not self._trials and self._end == "budget":
             raise RunError(
-                f"A budget must be enough for one trial; received {budget_seconds:g} s, and the "
-                "first trial had not ended. Give the search more seconds."
+                f"The budget of {budget_seconds:g} s was over before the first trial ended. Give "
+                "the search more seconds."
             )
         if self._fits is None and self._fails is not None:
             raise _nothing_fits(self._trials[self._fails], self._limit_mib)
@@ -189,7 +189,7 @@ class Search:
         over = self._on_cpu and self._limit_mib is not None and peak > self._limit_mib * MIB
         if over:
             if alone:
-                most = f"it held {peak // MIB:,} MiB, over the {self._limit_mib:,} MiB allowed"
+                most = f"it used {peak // MIB:,} MiB, more than the {self._limit_mib:,} MiB allowed"
                 self._take_failure(plan, most)
             return False
         rate = Rate.of(plan.examples_per_step, lines[0]["blocks"])
@@ -247,16 +247,16 @@ class Search:
 
     def _why_ended(self) -> tuple[Ended, str]:
         if self._end == "stopped":
-            return "stopped", "It was stopped: a larger batch may fit."
+            return "stopped", "The search was stopped: a larger batch may fit."
         if self._end == "budget":
             return "budget", "The budget was spent: a larger batch may fit."
         if self._fails is not None:
             why = self._trials[self._fails].reason
-            return "memory", f"{self._fails:,} a replica do not fit: {why}."
+            return "memory", f"{self._fails:,} per replica do not fit: {why}."
         if self._plans.refused:
             return "memory", self._plans.refused
         examples = f"{self._plans.first.num_train_examples:,} examples"
-        reason = f"The data is the limit: {examples} make no batch larger than {self._fits:,}."
+        reason = f"The data is the limit: {examples} allow at most {self._fits:,} per replica."
         return "data", reason
 
 
@@ -264,7 +264,6 @@ def _nothing_fits(trial: Trial, limit_mib: int | None) -> RunError:
     limit = "the GPU's memory" if limit_mib is None else f"{limit_mib:,} MiB"
     size = trial.per_replica_batch_size
     return RunError(
-        f"A batch of {size} example{'s' * (size > 1)} a replica must fit into the memory; received "
-        f"{limit}, and with that batch: {trial.reason}. Allow more memory, or make the model or "
-        "the data smaller."
+        f"A batch of {size} example{'s' * (size > 1)} per replica does not fit into {limit}: "
+        f"{trial.reason}. Allow more memory, or make the model or the data smaller."
     )

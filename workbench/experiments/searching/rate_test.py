@@ -125,14 +125,14 @@ class _Test:
         self._report()
         if ending.end == "memory":
             raise RunError(
-                "A step of the test must fit into the memory; received "
-                f"{self._plan.per_replica_batch_size:,} a replica: {ending.reason}. Choose a "
-                "smaller batch; `workbench find batch-size` finds the largest."
+                f"A batch of {self._plan.per_replica_batch_size:,} per replica does not fit into "
+                f"the memory: {ending.reason}. Choose a smaller batch; `workbench find batch-size` "
+                "finds the largest."
             )
         if ending.end == "done" and self._give_up() is None:
             raise RunError(
-                f"A test trains {self._steps} steps; this one ended after {len(self._losses)}, for "
-                "example because your own code calls sys.exit. Remove that call."
+                f"The test ended after {len(self._losses)} of {self._steps} steps, for example "
+                "because your own code calls sys.exit. Remove that call."
             )
         return self._result("stopped" if ending.end == "stopped" else self._end_of_curve())
 

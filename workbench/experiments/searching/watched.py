@@ -95,7 +95,9 @@ def _watch(
         running = [child for child, status in zip(started, statuses, strict=True) if status is None]
         for child in running:
             if limit_bytes is not None and (held := child.most_bytes) > limit_bytes:
-                most = f"it held {held // MIB:,} MiB, over the {limit_bytes // MIB:,} MiB allowed"
+                most = (
+                    f"it used {held // MIB:,} MiB, more than the {limit_bytes // MIB:,} MiB allowed"
+                )
                 return Ending("memory", most)
         time.sleep(POLL_SECONDS)
 
@@ -108,4 +110,4 @@ def _why_failed(started: Sequence[Child], interpreter: str) -> Ending:
             cause = child.explained(interpreter)["cause"].removesuffix(f" (exit status {status})")
             if (reason := lack_of_memory(status, cause, child.log)) is not None:
                 return Ending("memory", reason)
-    raise failed_error(blamed, "A trial trains some steps and reports them", interpreter)
+    raise failed_error(blamed, "The trial failed", interpreter)

@@ -29,7 +29,7 @@ def size_cells(trial: Trial) -> list[str]:
 
 def batch_progress(progress: BatchProgress) -> str:
     """Return the progress of a search for a batch size, in words."""
-    now = "" if progress.trying is None else f", {progress.trying:,} a replica now"
+    now = "" if progress.trying is None else f", {progress.trying:,} per replica now"
     return f"{sizes_tried(progress.trials)}{now}"
 
 
@@ -57,7 +57,7 @@ def batch_sentences(found: FoundBatch) -> list[str]:
 def beside(runs: Sequence[str]) -> str:
     """Return how other runs on the same devices affect the measurements."""
     trained = f"{' and '.join(runs)} trained on the same devices meanwhile"
-    return f"{trained}. Alone, a larger size may fit, and every size is faster."
+    return f"{trained}. On free devices, a larger size may fit, and every size is faster."
 
 
 def rate_sentences(test: RateTest) -> list[str]:
