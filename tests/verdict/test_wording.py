@@ -62,7 +62,7 @@ def test_the_measured_step_is_compared_with_the_recorded_one(
 def test_the_slowest_of_several_workers_is_marked() -> None:
     *alone, last = wording.paces(broken_down({"waiting": 2e-3}, tasks=2))
     assert last.startswith("worker-1 alone: ")
-    assert last.endswith("a step, the slowest")
+    assert last.endswith("per step, the slowest")
     assert "slowest" not in "".join(alone)
     even = list(wording.paces(broken_down({}, tasks=2)))
     assert even[-1] == "No worker is significantly slower than all others."

@@ -15,7 +15,7 @@ from .html import Html, fold, table, tag
 from .subject import Subject
 
 HEAD = ("Part of a step", "Time", "95 %", "Share", "Meaning")
-OWN_HEAD = ("Worker", "A step", "Waiting for its batch", "")
+OWN_HEAD = ("Worker", "Time per step", "Waiting for its batch", "")
 NO_SLOWEST = "No worker is significantly slower than all others."
 
 

@@ -160,15 +160,15 @@ BIGGER = Change(
 CAUSES: tuple[Cause, ...] = (
     Cause(
         "input",
-        "{share} of a step is waiting for batches.",
+        "{share} of each step is spent waiting for batches.",
         (
             Change(
                 "Your data set is then read and prepared only in the first epoch and kept in "
-                "memory; every epoch has the order and the random changes of the first epoch.",
+                "memory; every epoch repeats the order and the random changes of the first one.",
                 _cached,
             ),
             Change(
-                "Each replica then selects its rows by number, for many steps together: the same "
+                "Each replica then picks its rows by number, for many steps at once: the same "
                 "batches with less work for each.",
                 _indexed,
             ),
@@ -177,23 +177,23 @@ CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         "waiting",
-        "{share} of a step is waiting for {slowest}, which takes {times} times as long as the "
-        "others for a step of its own.",
-        advice="No field of the config makes it faster. Check whether its machine has other work, "
+        "{share} of each step is spent waiting for {slowest}, which takes {times} times as long "
+        "as the others for its own part.",
+        advice="No setting makes it faster. Check whether its machine has other work, "
         "a slower device or less memory, or train without this worker.",
     ),
     Cause(
         "host",
-        "{share} of a step is Python and the start of a call; each call has {steps}.",
+        "{share} of each step is spent in Python and starting calls; each call runs {steps}.",
         (
-            Change("Each call then has the steps of 0.2 s.", _more_steps_a_call),
+            Change("Each call then runs about 0.2 s of steps.", _more_steps_a_call),
             BIGGER,
         ),
     ),
     Cause(
         "crowding",
-        "{share} of a step is lost because replicas slow each other down: {replicas} share "
-        "{devices} and do the work of {work} that run alone.",
+        "{share} of each step is lost because replicas slow each other down: {replicas} share "
+        "{devices} and do as much work as {work} would alone.",
         (
             Change("Fewer replicas then take the same global batch and share less.",
                    _fewer_replicas),
@@ -206,14 +206,14 @@ CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         "communication",
-        "{share} of a step is summing gradients over {replicas} replicas.",
+        "{share} of each step is spent summing gradients over {replicas} replicas.",
         (
-            Change("TensorFlow's own choice between real GPUs is NCCL.", _default_sum),
-            Change("TensorFlow's own choice is NCCL between GPUs, else a ring.",
+            Change("TensorFlow then uses its default: NCCL between real GPUs.", _default_sum),
+            Change("TensorFlow then uses its default: NCCL between GPUs, otherwise a ring.",
                    _default_communication),
             Change(
-                "The sum costs the same for every batch size: a larger batch needs fewer sums for "
-                "the same number of examples. It also changes how the model learns: check the "
+                "Summing costs the same for every batch size, so a larger batch needs fewer sums "
+                "for the same number of examples. It also changes how the model learns: check the "
                 "learning rate, for example with learning_rate_scaling.",
                 _larger_batch,
             ),
@@ -223,14 +223,14 @@ CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         "fixed",
-        "{share} of a step is Python, which starts each operation separately.",
+        "{share} of each step is spent in Python, which starts each operation separately.",
         (Change("Steps then run as graphs.", _graphs),),
         applies=_eager,
     ),
     Cause(
         "fixed",
-        "{share} of a step would be the same for a batch of any size: {batch} examples a replica "
-        "are too few to keep the device busy.",
+        "{share} of each step would take as long for a batch of any size: {batch} examples per "
+        "replica are too few to keep the device busy.",
         (BIGGER,),
         advice="The batch already holds all examples: a faster processor helps, a larger device "
         "does not.",
@@ -238,24 +238,23 @@ CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         "recording",
-        "{share} of a step is the recorder's work between calls; each call has {steps}.",
-        (Change("Calls of 0.2 s are recorded less often.", _more_steps_a_call), BIGGER),
+        "{share} of each step is spent recording between calls; each call runs {steps}.",
+        (Change("Calls of about 0.2 s are recorded less often.", _more_steps_a_call), BIGGER),
     ),
 )  # fmt: skip
 SHARING = Cause(
     "crowding",
-    "{share} of a step is lost because replicas slow each other down: {replicas} replicas on "
-    "{devices} do the work of {work} that run alone.",
-    advice="They share cores, memory or a device. No field of the config would save much; a "
-    "machine with more of them would.",
+    "{share} of each step is lost because replicas slow each other down: {replicas} replicas on "
+    "{devices} do as much work as {work} would alone.",
+    advice="They share cores, memory or a device. No setting would save much; a machine with more "
+    "of them would.",
 )
 COMPUTE_BOUND = Cause(
     "compute",
-    "{share} of a step is the model's own work, and no other measured part takes as much as "
-    "{least} of it.",
-    advice="No field of the config would save much; a faster device, a smaller model or a lower "
-    "precision would. A larger batch helps only if the device can process more examples "
-    "simultaneously.",
+    "{share} of each step is the model's own work, and no other measured part takes {least} or "
+    "more.",
+    advice="No setting would save much; a faster device, a smaller model or a lower precision "
+    "would. A larger batch helps only if the device can process more examples at once.",
 )
 
 

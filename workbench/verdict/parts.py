@@ -14,11 +14,11 @@ from .estimates import Values, levels_of, of_levels, resamples
 
 PARTS: Mapping[str, str] = {
     "input": "waiting for batches",
-    "compute": "the model's own work, on a usual worker",
+    "compute": "the model's own work, on a typical worker",
     "waiting": "waiting for the slowest worker",
     "communication": "summing gradients over the replicas",
     "host": "Python and the start of each call",
-    "recording": "the recorder's work between calls, with the agreement among workers",
+    "recording": "recording between calls, and the agreement among workers",
 }
 """The parts of a step with their meanings, in the order in which they are shown."""
 WITHIN_COMPUTE: Mapping[str, str] = {

@@ -51,8 +51,8 @@ def read_recorded(run: Run, plan: Mapping[str, Any]) -> Recorded:
     tasks = [task for task in read_tasks(run.dir, shape) if len(task.calls)]
     if not tasks:
         raise RunError(
-            f"A verdict needs the recorded steps of a run; {run.id} has recorded none"
-            f"{' yet' if run.alive else ''}. Let it train for a moment first."
+            f"{run.id} has recorded no steps{' yet' if run.alive else ''}, so there is nothing to "
+            "measure against. Let it train for a moment first."
         )
     usual = [_usual_calls(task) for task in tasks]
     steps = int(np.median(usual[0][:, 1]))

@@ -97,8 +97,8 @@ def try_out(
     suggestion = verdict.suggestion
     if suggestion is None:
         raise RunError(
-            f"A trial needs a suggestion; the verdict on {run.id} has none: {verdict.sentence} "
-            f"{verdict.advice}"
+            f"There is nothing to try: the verdict on {run.id} suggests no change. "
+            f"{verdict.sentence} {verdict.advice}"
         )
     config, legacy = run.config, run.plan.keras == "legacy"
     with loaded_ahead(config.interpreter, legacy=legacy, start=config.start):
@@ -107,10 +107,10 @@ def try_out(
         if _end_of(after, stopped) != "finished":
             why = after.failure
             raise RunError(
-                f"A suggestion is timed after a short run with it has finished; {after.id} is "
-                f"{after.status}. {f'{why.cause} {why.fix}' if why else 'Let it finish.'}"
+                f"The suggestion was not timed: its short run {after.id} is {after.status}. "
+                f"{f'{why.cause} {why.fix}' if why else 'Let it finish.'}"
             )
-        on_progress("Timing both runs in turns", 2 * START_SECONDS + seconds)
+        on_progress("Timing both runs alternately", 2 * START_SECONDS + seconds)
         trial = _compare(run, after, suggestion, seconds, stopped)
     write_text(after.dir / FILE, json_text(trial.to_json()))
     return trial
@@ -136,8 +136,7 @@ def _end_of(run: Run, stopped: Callable[[], bool]) -> Status:
             run.stop()
             run.wait()
             raise StoppedError(
-                f"A suggestion is timed after a short run with it has finished; {run.id} was "
-                "stopped. Try it again."
+                f"The suggestion was not timed: its short run {run.id} was stopped. Try it again."
             )
     return state
 

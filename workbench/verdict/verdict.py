@@ -44,12 +44,12 @@ OnProgress = Callable[[str, float], object]
 FILE, SUGGESTED = "verdict.json", "suggested.json"
 LONGER_ADVICE = "Measure longer: that narrows the intervals."
 BUSY_NOW = (
-    "This machine has other work now, or is slower than the one that trained. Close other programs "
-    "and measure again."
+    "This machine is busy now, or slower than the one that trained. Close other programs and "
+    "measure again."
 )
 BUSY_THEN = (
-    "The machine had other work while the run trained, or a slower one trained it. Measure again; "
-    "if that gives the same, train the run again without other work, and measure that run."
+    "The machine was busy while the run trained, or a slower one trained it. Measure again; if the "
+    "result is the same, train again on an idle machine and measure that run."
 )
 
 
@@ -114,9 +114,8 @@ def judge(
     plan = read_json(run.dir / "plan.json")
     if not run.plan.synchronous:
         raise RunError(
-            "A verdict needs a run whose replicas step together; received a run of "
-            f"{plan['strategy_label']}, whose workers do not wait for each other. Call own_paces "
-            "for the pace of each worker."
+            f"Workers of {plan['strategy_label']} do not wait for each other, so there is no "
+            "common step to take apart. Call own_paces for the pace of each worker."
         )
     _require_finite(seconds)
     recorded = read_recorded(run, plan)
@@ -191,8 +190,8 @@ def _undecided(found: Breakdown, parts: Sequence[str]) -> str:
     each = [f"{name} ({share.low:.1%} to {share.high:.1%})" for name, share in ranges]
     listed = " and ".join(filter(None, [", ".join(each[:-1]), each[-1]]))
     return (
-        f"No verdict yet: a part of {LEAST_SHARE:.0%} of a step is worth a change, and {listed} "
-        "may take more or less than that."
+        f"No verdict yet: only a part that takes at least {LEAST_SHARE:.0%} of a step is worth a "
+        f"change, and {listed} may take more or less than that."
     )
 
 
@@ -230,6 +229,6 @@ def _fields(case: Case, part: str) -> dict[str, str]:
 def _require_finite(seconds: float) -> None:
     if not 0 < seconds < math.inf:
         raise RunError(
-            f"A measurement takes a finite number of seconds above 0; received {seconds:g}. Give "
-            f"{SECONDS:g}, for example."
+            f"Cannot measure for {seconds:g} s. Give a finite number of seconds above 0, such as "
+            f"{SECONDS:g}."
         )

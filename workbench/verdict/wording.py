@@ -17,11 +17,11 @@ from .verdict import Verdict
 
 OWN = (
     "Workers do not wait for each other, so there is no common step to measure. These times are "
-    "the run's own records. They do not separate computing from the way to the parameter servers "
-    "and back, so they suggest no change."
+    "the run's own records. They do not separate computing from the exchange with the parameter "
+    "servers, so they suggest no change."
 )
-OWN_HEAD = ("worker", "a step", "waiting for its batch", "")
-TRIAL_HEAD = ("", "run", "a step")
+OWN_HEAD = ("worker", "time per step", "waiting for its batch", "")
+TRIAL_HEAD = ("", "run", "time per step")
 SLOWEST = "the slowest"
 LEAST_SHOWN = 0.0005
 """The smallest share that is not shown as 0.0%."""
@@ -44,7 +44,7 @@ class PartRow:
 
 def step(found: Breakdown) -> str:
     """Return the time of a step as text."""
-    return f"a step takes {around(found.step)}, in {found.rounds} rounds"
+    return f"a step takes {around(found.step)}, measured in {found.rounds} rounds"
 
 
 def part_rows(found: Breakdown) -> Iterator[PartRow]:
@@ -97,7 +97,7 @@ def paces(found: Breakdown) -> Iterator[str]:
     """Yield the time that each of several workers takes alone, and whether one is the slowest."""
     for pace in found.paces:
         mark = f", {SLOWEST}" if pace is found.slowest else ""
-        yield f"{pace.task} alone: {around(pace.seconds)} a step{mark}"
+        yield f"{pace.task} alone: {around(pace.seconds)} per step{mark}"
     if found.paces and found.slowest is None:
         yield "No worker is significantly slower than all others."
 

@@ -72,4 +72,4 @@ def test_a_run_that_recorded_nothing_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["why", str(write_run(tmp_path, steps=0).dir)]) == 1
-    assert "has recorded none" in capsys.readouterr().err
+    assert "has recorded no steps" in capsys.readouterr().err

@@ -113,7 +113,12 @@ def test_a_run_that_failed_before_its_first_step_has_no_step_to_time(tmp_path: P
     trust(run.dir)
     shown.show(run, "failed")
     shown._find.click()
-    until(lambda: "has recorded none. Let it train" in shown._work.state.value)
+    until(
+        lambda: (
+            "has recorded no steps, so there is nothing to measure against. Let it train"
+            in shown._work.state.value
+        )
+    )
     until(lambda: not shown._find.disabled)
     assert shown._try.layout.display == shown._put.layout.display == "none"
 
