@@ -160,19 +160,22 @@ def test_encrypted_files_and_files_without_text_are_refused(whole: Path, tmp_pat
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
-    refused(tmp_path / "none.zip", "can be read; .*No such file or directory. Fix the path")
+    refused(tmp_path / "none.zip", "cannot be read: No such file or directory. Fix the path")
     (tmp_path / "folder.zip").mkdir()
     refused(tmp_path / "folder.zip", "Is a directory. Fix the path")
 
 
 def test_a_packed_run_is_recognized(run: Run, tmp_path: Path) -> None:
-    refused(run.pack(tmp_path / "run.zip"), "is a packed run. Restore that run with: work")
+    refused(run.pack(tmp_path / "run.zip"), "is a packed run, not a bundle. Restore it with: work")
 
 
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"version": 4}, r"bundles of versions 1 to 3; .* has 4\. Install the release .*: 0\.1"),
+        (
+            {"version": 4},
+            r"is a bundle of version 4; .*versions 1 to 3\. Install the release .*: 0\.1",
+        ),
         ({"created": "yesterday"}, "created in manifest.json is not of type float"),
         ({"versions": {"python": 3}}, "versions in manifest.json is not of type"),
         ({"files": []}, "files in manifest.json is not of type"),

@@ -99,5 +99,5 @@ def test_unreadable_losses_are_an_error(losses: str, bundle: Bundle, run: Run) -
 
 def test_only_a_finished_replay_is_compared(bundle: Bundle, tmp_path: Path) -> None:
     stopped = write_run(tmp_path, state="stopped")
-    with pytest.raises(RunError, match=r"after it has finished; .* is stopped\. Wait for it"):
+    with pytest.raises(RunError, match=r"is stopped, so it cannot be compared yet\. Wait for it"):
         check_replay(bundle, stopped, FACTS)

@@ -83,7 +83,9 @@ def test_versions_that_the_run_did_not_have_are_not_pinned(tmp_path: Path) -> No
     run = certified_run(tmp_path / "runs")
     there = {**LAPTOP.to_json(), "tensorflow_version": "2.20.0"}
     (run.dir / "devices.json").write_text(json_text(there))
-    with pytest.raises(RunError, match=r"had; .* now has .*tensorflow 2\.20\.0 then, .*Install"):
+    with pytest.raises(
+        RunError, match=r"has changed since the run: .*tensorflow 2\.20\.0 then, .*Install"
+    ):
         write_bundle(run, tmp_path / "b.zip")
     assert not list(tmp_path.glob("*.zip"))
 
@@ -92,7 +94,9 @@ def test_only_a_finished_run_is_bundled_and_nothing_is_overwritten(
     run: Run, tmp_path: Path
 ) -> None:
     stopped = write_run(tmp_path / "runs", state="stopped")
-    with pytest.raises(RunError, match=r"made from a finished run.* is stopped\. Wait for it"):
+    with pytest.raises(
+        RunError, match=r"is stopped; only a finished run can be bundled.*Wait for it"
+    ):
         write_bundle(stopped, tmp_path / "b.zip")
     (tmp_path / "b.zip").touch()
     with pytest.raises(RunError, match="never overwrites"):

@@ -74,11 +74,13 @@ def test_nothing_is_overwritten_and_no_partial_export_is_left(
 
 
 def test_wrong_formats_and_runs_are_refused(runs: list[Run], tmp_path: Path) -> None:
-    with pytest.raises(RunError, match=r"exported as csv, parquet, .*received 'xlsx'. Choose one"):
+    with pytest.raises(
+        RunError, match=r"'xlsx' is not an export format\. Choose one of csv, parquet,"
+    ):
         export_runs(runs, "xlsx", tmp_path / "x")
-    with pytest.raises(RunError, match=rf"exported once; received {runs[0].id} twice. Name it"):
+    with pytest.raises(RunError, match=rf"Named more than once: {runs[0].id}\. Name each run once"):
         export_runs([runs[0], *runs], "csv", tmp_path / "x")
-    with pytest.raises(RunError, match="at least one run; received none"):
+    with pytest.raises(RunError, match=r"There is no run to export\. Name a run"):
         export_runs([], "csv", tmp_path / "x")
 
 
@@ -101,6 +103,6 @@ def test_a_format_names_the_missing_package_that_it_needs(
     )
     command = [sys.executable, "-c", code, str(runs[0].dir), str(tmp_path / "out")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert f"RunError: The format {name} needs the package {package}; received" in done.stderr
+    assert f"RunError: The format {name} needs the package {package}: " in done.stderr
     assert 'pip install "tf-distribute-workbench[export]", or export csv.' in done.stderr
     assert list(tmp_path.iterdir()) == []

@@ -80,7 +80,7 @@ def test_the_scaling_is_shown_with_its_bars_and_numbers(run: Run) -> None:
 def test_an_xray_is_drawn_with_all_its_numbers(run: Run) -> None:
     keep_xrays(run, 1233)
     page = page_of(run)
-    assert "Step 1,234 of epoch 2, done again from the checkpoint of step 1,200." in page
+    assert "Step 1,234 of epoch 2, repeated from the checkpoint of step 1,200." in page
     assert 'class="wb-picture wb-xray"' in page
     assert '<th scope="col">Gradient norm</th>' in page
 
@@ -100,7 +100,7 @@ def test_workers_that_step_apart_have_their_own_steps(tmp_path: Path) -> None:
     xray = WorkersXray(4, "ParameterServer", [worker])
     (run.dir / "xray-4.json").write_text(json_text(asdict(xray)))
     page = page_of(run)
-    assert "Step 5 of each worker" in page
+    assert "Each worker's own step 5" in page
     assert "<td>32.0000</td><td>0.500000</td><td>40</td><td>3</td>" in page
 
 

@@ -134,5 +134,5 @@ def test_nothing_is_overwritten_and_a_report_needs_a_run(tmp_path: Path) -> None
     path = export_runs([run], "html", tmp_path / "page.html")
     with pytest.raises(RunError, match=r"never overwrites; .*page\.html exists already"):
         write_report([run], path)
-    with pytest.raises(RunError, match="at least one run; received none"):
+    with pytest.raises(RunError, match=r"There is no run to report\. Name a run"):
         write_report([], tmp_path / "none.html")

@@ -57,8 +57,8 @@ def read_bundle(path: str | os.PathLike[str]) -> Bundle:
     version = values.get("version")
     if not isinstance(version, int) or version not in FIRST_STEP_IN:
         raise RunError(
-            f"This release reads bundles of versions {min(FIRST_STEP_IN)} to {max(FIRST_STEP_IN)}; "
-            f"{source} has {version!r}. Install the release that wrote it: "
+            f"{source} is a bundle of version {version!r}; this release reads versions "
+            f"{min(FIRST_STEP_IN)} to {max(FIRST_STEP_IN)}. Install the release that wrote it: "
             f"{str(values.get('workbench'))[:40]}."
         )
     if version < WORDS_SINCE:
@@ -90,7 +90,7 @@ def _texts(path: Path) -> dict[str, str]:
             return {entry.filename: _text(path, file, entry) for entry in entries}
     except OSError as error:
         raise RunError(
-            f"A bundle is a file that can be read; {path}: {error.strerror or error}. Fix the path."
+            f"{path} cannot be read: {error.strerror or error}. Fix the path."
         ) from error
     except BROKEN_ZIP as error:
         raise _broken(path, str(error)) from error
@@ -102,8 +102,8 @@ def _check_names(path: Path, entries: list[zipfile.ZipInfo]) -> None:
     names = [entry.filename for entry in entries]
     if any(name.endswith("/run.json") for name in names):
         raise RunError(
-            f"A bundle is a file that `workbench bundle` wrote; {path} is a packed run. Restore "
-            f"that run with: workbench runs restore {shlex.quote(str(path))}"
+            f"{path} is a packed run, not a bundle. Restore it with: workbench runs restore "
+            f"{shlex.quote(str(path))}"
         )
     foreign = [name for name in names if name not in MOST_BYTES]
     links = [entry.filename for entry in entries if stat.S_ISLNK(entry.external_attr >> 16)]
@@ -157,6 +157,6 @@ def _all_text(value: object) -> bool:
 
 def _broken(path: Path, what: str) -> RunError:
     return RunError(
-        f"A bundle is the complete zip file that `workbench bundle` wrote; {path}: {what}. Take an "
-        "undamaged copy, or make it again with: workbench bundle RUN"
+        f"{path} is not a complete bundle: {what}. Take an undamaged copy, or make it again with: "
+        "workbench bundle RUN"
     )

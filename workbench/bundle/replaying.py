@@ -75,8 +75,8 @@ def check_replay(bundle: Bundle, run: Run, facts: Facts | None = None) -> Replay
     """
     if run.status != "finished":
         raise RunError(
-            f"A replay is compared after it has finished; {run.id} is {run.status}. Wait for it, "
-            "or resume it first."
+            f"The replay {run.id} is {run.status}, so it cannot be compared yet. Wait for it, or "
+            "resume it first."
         )
     manifest, facts = bundle.manifest, facts or facts_of(run)
     return Replay(
@@ -112,8 +112,8 @@ def _losses(bundle: Bundle) -> pd.DataFrame:
         return pd.DataFrame({"step": steps.astype(np.int64) + later, "loss": losses})
     except ValueError as error:
         raise RunError(
-            f"{LOSSES} of a bundle has the number and the loss of one step in each line; received "
-            f"{LOSSES} of {bundle.manifest.run}: {error}. Take an undamaged copy of the bundle."
+            f"{LOSSES} in the bundle of {bundle.manifest.run} cannot be read: {error}. Take an "
+            "undamaged copy of the bundle."
         ) from error
 
 

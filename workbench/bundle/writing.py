@@ -58,8 +58,8 @@ def write_bundle(run: Run, path: str | os.PathLike[str] | None = None) -> Manife
     """
     if run.status != "finished":
         raise RunError(
-            "A bundle is made from a finished run, so that a replay can be compared with all its "
-            f"steps; {run.id} is {run.status}. Wait for it, or resume it first."
+            f"{run.id} is {run.status}; only a finished run can be bundled, so that a replay can "
+            "be compared with all its steps. Wait for it, or resume it first."
         )
     target = full_path(path or f"{file_name(run.id)}-bundle.zip")
     with new_place(target) as hidden:
@@ -126,9 +126,9 @@ def _check_versions(run: Run, pins: Mapping[str, Any]) -> None:
     ]
     if changed:
         raise RunError(
-            f"A bundle pins the versions that the run had; {run.plan.interpreter} now has others: "
-            f"{', '.join(changed)}. Install the earlier versions again, or train again and bundle "
-            "the new run."
+            f"{run.plan.interpreter} has changed since the run: {', '.join(changed)}. A bundle "
+            "pins the versions that the run had. Install the earlier versions again, or train "
+            "again and bundle the new run."
         )
 
 

@@ -65,7 +65,7 @@ def export_runs(
     """
     if format_name not in FORMATS:
         known = ", ".join(FORMATS)
-        raise RunError(f"Runs are exported as {known}; received {format_name!r}. Choose one.")
+        raise RunError(f"{format_name!r} is not an export format. Choose one of {known}.")
     _check_each_once(runs)
     chosen = FORMATS[format_name]
     name = file_name(runs[0].id) if len(runs) == 1 else "runs"
@@ -82,11 +82,9 @@ def export_runs(
 def _check_each_once(runs: Sequence[Run]) -> None:
     ids = [run.id for run in runs]
     if twice := sorted({each for each in ids if ids.count(each) > 1}):
-        raise RunError(
-            f"Each run is exported once; received {', '.join(twice)} twice. Name it once."
-        )
+        raise RunError(f"Named more than once: {', '.join(twice)}. Name each run once.")
     if not runs:
-        raise RunError("An export needs at least one run; received none. Name a run.")
+        raise RunError("There is no run to export. Name a run.")
 
 
 def _check_installed(package: str, format_name: str) -> None:
@@ -94,6 +92,6 @@ def _check_installed(package: str, format_name: str) -> None:
         import_module(package)
     except ImportError as error:
         raise RunError(
-            f"The format {format_name} needs the package {package}; received: {error}. "
+            f"The format {format_name} needs the package {package}: {error}. "
             f'Install it with: pip install "tf-distribute-workbench[export]", or export csv.'
         ) from error

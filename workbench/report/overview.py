@@ -127,7 +127,7 @@ def _pairs(subject: Subject) -> Html:
 def _batch(subject: Subject) -> str:
     plan = subject.plan
     if plan.global_batch_size is None:
-        return f"{plan.per_replica_batch_size:,} a worker"
+        return f"{plan.per_replica_batch_size:,} per worker"
     each = f"{plan.per_replica_batch_size:,} x {plan.num_replicas_in_sync}"
     return f"{plan.global_batch_size:,} ({each})"
 

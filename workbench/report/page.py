@@ -82,15 +82,15 @@ def report_text(
 ) -> str:
     """Return the page as text; see `write_report`."""
     if not reported:
-        raise RunError("A report needs at least one run; received none. Name a run.")
+        raise RunError("There is no run to report. Name a run.")
     found = comparison or compared(reported)
     first = (lambda _: found.html(),) if found else ()
     text = _page(subjects_of(reported), title, (*first, *sections))
     size = len(text.encode("utf-8"))
     if size > MOST_BYTES:
         raise RunError(
-            f"A report has at most {MOST_BYTES:,} bytes; a report of {len(reported)} runs would "
-            f"have {size:,}. Report fewer runs, or export csv."
+            f"A report of {len(reported)} runs would have {size:,} bytes, more than the "
+            f"{MOST_BYTES:,} allowed. Report fewer runs, or export csv."
         )
     return text
 

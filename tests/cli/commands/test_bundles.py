@@ -99,4 +99,4 @@ def test_mistakes_are_reported(terminal: Terminal, tmp_path: Path) -> None:
     assert "--trust only works with --config bundle.zip." in done.stderr
     done = terminal.type("run", "--config", "none.zip")
     assert done.returncode == 1
-    assert "A bundle is a file that can be read" in done.stderr
+    assert "none.zip cannot be read: No such file or directory." in done.stderr
