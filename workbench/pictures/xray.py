@@ -73,14 +73,14 @@ def draw(xray: StepXray) -> str:
 def left_out(xray: StepXray) -> str:
     """Return a sentence on the replicas that the picture leaves out; empty if there are none."""
     more = len(xray.replicas) - MOST
-    return f"and {more} more replicas; all numbers stand below" if more > 0 else ""
+    return f"and {more} more replicas; all numbers are in the table below" if more > 0 else ""
 
 
 def account(xray: StepXray) -> str:
     """Return a description of the picture in a few sentences."""
     replicas = "; ".join(
         f"{each.name} took {each.examples} examples, loss sum "
-        f"{number(each.loss_sum)}, over {xray.examples} is {number(each.contribution)}, "
+        f"{number(each.loss_sum)}, divided by {xray.examples} is {number(each.contribution)}, "
         f"gradient norm {number(each.gradient_norm)}"
         for each in xray.replicas[:MOST]
     )
@@ -97,7 +97,7 @@ def reduction(xray: StepXray) -> str:
 
 
 def _title(xray: StepXray) -> str:
-    dealt = ", dealt out" if len(xray.replicas) > 1 else ""
+    dealt = ", split among the replicas" if len(xray.replicas) > 1 else ""
     words = f"global batch of step {xray.step:,}: {xray.examples:,} examples{dealt}"
     return text(words, MARGIN, 18, "wb-strong")
 
@@ -158,7 +158,7 @@ def _together(replicas: list[ReplicaXray]) -> str:
     norms = [each.gradient_norm for each in replicas if each.gradient_norm is not None]
     if len(norms) < len(replicas):
         return "a gradient is not finite, so neither is the sum"
-    return f"the norms by themselves add up to {number(sum(norms))}: directions differ"
+    return f"the norms alone add up to {number(sum(norms))}: directions differ"
 
 
 def _weights(xray: StepXray, columns: list[_Column], across: float) -> str:

@@ -9,20 +9,21 @@ from workbench.runs.programs.step_xray import ReplicaXray, StepXray, WeightsXray
 
 RECORDS = {
     True: "The run's own record of the step has the same examples and loss sums.",
-    None: "The run has no record of this step, by as many workers, to compare with.",
+    None: "The run has no record of this step with as many workers to compare with.",
 }
 OTHER_RECORD = (
-    "The run's own record of the step has other numbers, in the table below: the step was not done "
-    "again as it was done. Random state that no checkpoint holds, or another device, can be why."
+    "These numbers differ from the run's own record of the step (see the table below), so the step "
+    "was not repeated exactly. The cause can be random state that no checkpoint holds, or another "
+    "device."
 )
 OTHER_LOSS = (
-    "What each replica differentiated is not its loss sum over the examples of the step: Keras' "
-    "own step and the user's losses may weigh a short batch, or the loss, in another way."
+    "What each replica differentiated is not its loss sum divided by the examples of the step: "
+    "Keras' own step and your own losses may weight a short batch, or the loss, differently."
 )
 NOTHING_COMMON = (
-    "Each worker sends its gradient to the parameter servers by itself, and nothing is summed. "
-    "Staleness counts the updates by others between its reading of the weights and its own update. "
-    "A worker without numbers has not done so many steps."
+    "Each worker sends its own gradient to the parameter servers, and nothing is summed. Staleness "
+    "is the number of updates by other workers between a worker's reading of the weights and its "
+    "own update. A worker without numbers has not done that many steps."
 )
 TITLE = "The numbers of each replica"
 OWN_TITLE = "What each worker took in its own step"
@@ -34,9 +35,9 @@ _ROWS = "Their numbers in the training set"
 def summary(xray: StepXray | WorkersXray) -> str:
     """Return a one-line summary of the result of `Run.xray`."""
     if isinstance(xray, WorkersXray):
-        return f"Step {xray.step:,} of each worker, which is its own: they wait for nobody."
+        return f"Each worker's own step {xray.step:,}: workers do not wait for each other."
     return (
-        f"Step {xray.step:,} of epoch {xray.epoch}, done again from {xray.origin}. "
+        f"Step {xray.step:,} of epoch {xray.epoch}, repeated from {xray.origin}. "
         f"Mean loss {number(xray.loss)}."
     )
 
@@ -103,7 +104,7 @@ def verdict(weights: WeightsXray) -> str:
         return f"There is one copy of the weights ({count}), on {copies[0].device}."
     if weights.equal:
         all_ = "Both" if len(copies) == 2 else f"All {len(copies)}"
-        return f"{all_} copies of the weights are equal, bit by bit ({count})."
+        return f"{all_} copies of the weights are equal, bit for bit ({count})."
     return f"The copies of the weights are not equal: {', '.join(weights.differing)}."
 
 

@@ -71,12 +71,12 @@ def texts(picture: str) -> list[str]:
 
 def test_the_diagram_holds_the_numbers_of_the_step() -> None:
     drawn = texts(draw(made()))
-    assert "global batch of step 1,234: 128 examples, dealt out" in drawn
+    assert "global batch of step 1,234: 128 examples, split among the replicas" in drawn
     assert drawn.count("64 examples") == 2
     for words in ("no. 0, 100, 7 ...", "no. 1, 101, 7 ...", "replica 0", "replica 1",
                   "virtual CPU:1", "32.5000", "33.5000", "÷ 128",
                   "all-reduce: sum of the gradients, norm 0.625000",
-                  "Both copies of the weights are equal, bit by bit (321 numbers)."):  # fmt: skip
+                  "Both copies of the weights are equal, bit for bit (321 numbers)."):  # fmt: skip
         assert words in drawn, words
     assert drawn.count("= 0.250000") == drawn.count("0.375000") == 2
     assert drawn.count("5e304dcaa9bd") == 2
@@ -120,7 +120,7 @@ def test_the_first_of_many_replicas_are_drawn_and_all_are_listed() -> None:
 def test_the_diagram_has_a_description_for_screen_readers() -> None:
     (label,) = re.findall(r'<svg[^>]* role="img"[^>]*aria-label="([^"]+)"', draw(made()))
     assert label.startswith("Step 1234: 128 examples. replica 0 took 64 examples, loss sum 32.5")
-    assert label.endswith("Both copies of the weights are equal, bit by bit (321 numbers).")
+    assert label.endswith("Both copies of the weights are equal, bit for bit (321 numbers).")
 
 
 def test_unknown_and_nonfinite_values_are_named() -> None:
@@ -137,7 +137,7 @@ def test_unknown_and_nonfinite_values_are_named() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"agrees": False}, "has other numbers"),
+        ({"agrees": False}, "differ from the run's own record of the step"),
         ({"agrees": True}, "has the same examples and loss sums"),
         ({"divides_by_batch": False}, "What each replica differentiated is not its loss sum"),
     ],
@@ -172,7 +172,7 @@ def test_the_xray_of_another_run_is_not_shown(tmp_path: Path) -> None:
     first, second = write_run(tmp_path), write_run(tmp_path)
     view.show(first, "finished")
     view._show(first, made())
-    summed_up = "Step 1,234 of epoch 2, done again from the checkpoint of step 1,200."
+    summed_up = "Step 1,234 of epoch 2, repeated from the checkpoint of step 1,200."
     assert summed_up in view._state.value
     assert "<svg" in view._picture.value
     view.show(second, "finished")
@@ -197,7 +197,7 @@ def test_workers_without_a_common_step_have_a_row_each() -> None:
         WorkerXray("worker-1", 64, [5, 2], None, None, None, None),
     ]
     values = WorkersXray(12, "ParameterServer", workers)
-    assert summary(values) == "Step 12 of each worker, which is its own: they wait for nobody."
+    assert summary(values) == "Each worker's own step 12: workers do not wait for each other."
     shown = own_steps(values)
     assert "<td>worker\u00a00</td>" in shown
     assert "32.5000" in shown
