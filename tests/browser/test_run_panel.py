@@ -81,7 +81,7 @@ def test_a_deleted_run_is_reported_also_after_a_reload(shown: RunPage) -> None:
     expect(shown.view.get_by_text("The run cannot be shown:")).to_be_visible()
     assert not run.dir.exists()
     shown.reload()
-    expect(shown.view.get_by_text(f"No run '{run.id}' in")).to_be_visible()
+    expect(shown.view.get_by_text(f"{run.id}' in ")).to_be_visible()
     expect(shown.view.get_by_text("Reading the run")).to_be_hidden()
 
 

@@ -56,7 +56,7 @@ class Ray:
         places = sum(_places(node, wanted) for node in report["nodes"])
         if places >= len(tasks):
             return []
-        rule = f"at most as many as the cluster has places for ({places})"
+        rule = f"at most {places}, which is all that the cluster has room for"
         has = "; ".join(_node(node) for node in report["nodes"])
         fix = f"Ask for fewer workers, CPUs or GPUs, or add nodes. The cluster has {has}."
         return [Problem("workers", rule, str(len(tasks)), fix)]

@@ -75,7 +75,9 @@ def _lines_of(subject: Subject, across: Values | None = None) -> list[Line]:
 
 def _about(subjects: Sequence[Subject]) -> str:
     stretches = sorted({subject.points.steps_a_point for subject in subjects})
-    notes = ["A gap means that nothing was recorded. Examples per second are over the calls' time."]
+    notes = [
+        "A gap means that nothing was recorded. Examples per second count only time spent in calls."
+    ]
     if stretches[-1] > 1:
         notes.append(f"Each point is the mean of up to {stretches[-1]:,} steps.")
     if len(subjects) > 1:

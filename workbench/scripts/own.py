@@ -107,7 +107,7 @@ def keep_edited(parts: Parts, field: str, left: Collection[str] = ()) -> Kept:
     try:
         text = renamed(text, names)
     except ValueError as error:
-        rule = "code whose names cannot be confused with the names of scripts"
+        rule = "code whose names do not clash with names that every script has"
         fix = f"Rename {', '.join(names)} in the script by hand, also inside quoted text."
         raise ScriptError(rule, str(error), fix) from None
     imports = (*parts.body, *(parts.shared if READ_FILE in bound else ()))

@@ -60,8 +60,8 @@ def sentences(differing: Collection[Difference]) -> list[str]:
 def _kept(kept: Kept) -> Difference:
     others = sorted(name for _, name in kept.statements if name != kept.function)
     along = f", with {', '.join(others)}" if others else ""
-    called = ", ".join(f"{name} is {own_name(name)}" for name in kept.renamed)
-    otherwise = f" It renames names that every script has: {called}." if called else ""
+    called = ", ".join(f"{name} is now {own_name(name)}" for name in kept.renamed)
+    otherwise = f" Clashing names are renamed: {called}." if called else ""
     text = f"is now your own function for {kept.field}, in a separate file{along}.{otherwise}"
     return Difference(KEPT, kept.function, text)
 

@@ -87,9 +87,9 @@ def read_curve(rates: Sequence[float], losses: Sequence[float], steps: int) -> R
     least = max(ERRORS * error, LEAST_FALL * abs(start))
     fall = start - float(smooth[lowest])
     if fall <= least:
-        never = f"The loss never fell: it began at {start:.4g}; its lowest, {smooth[lowest]:.4g},"
-        noise = f"is within {least:.2g} of that, and different batches alone can cause this"
-        return Reading(None, None, f"{never} {noise}. Try higher rates, or check the data.")
+        never = f"The loss never fell clearly: from {start:.4g} to {smooth[lowest]:.4g} at best."
+        noise = f"Different batches alone can change it by {least:.2g}."
+        return Reading(None, None, f"{never} {noise} Try higher rates, or check the data.")
     begin = int(np.flatnonzero(smooth[: lowest + 1] > start - least)[-1:].sum())
     steepest = _steepest(np.log10(rates[: len(raw)]), raw, begin, lowest, first | 1)
     rate, minimum = float(rates[steepest]), float(rates[lowest])

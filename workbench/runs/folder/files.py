@@ -91,7 +91,7 @@ def find_run(run: str | os.PathLike[str], runs_dir: str | os.PathLike[str] | Non
     known = ", ".join(path.name for path in sorted(run_folders(root), reverse=True)[:3])
     raise RunError(
         f"No run {os.fspath(run)!r} in {root}. "
-        + (f"The newest are {known}." if known else "Name the folder of runs as runs_dir.")
+        + (f"Newest runs: {known}." if known else "Name the folder of runs as runs_dir.")
     )
 
 
