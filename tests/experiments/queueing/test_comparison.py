@@ -123,7 +123,7 @@ def test_a_budget_ends_the_run_that_exceeds_it_and_reports_the_candidates_left_o
 
 
 def test_a_comparison_without_a_possible_candidate_does_not_start(root: Path) -> None:
-    with pytest.raises(RunError, match=r"No candidate of 1 can run here:\n  tpu: no TPU here"):
+    with pytest.raises(RunError, match=r"No candidate can run here:\n  tpu: no TPU here"):
         start_comparison([Candidate("tpu", CONFIG, "no TPU here")], LAPTOP, root)
     assert not list(root.iterdir())
 

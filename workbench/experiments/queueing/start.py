@@ -81,7 +81,7 @@ def _check(
     if not any(not each.reason for each in candidates):
         reasons = "".join(f"\n  {each.label}: {each.reason}" for each in candidates)
         raise RunError(
-            f"No candidate of {len(candidates)} can run here:{reasons or ' none was given.'}\n"
+            f"No candidate can run here:{reasons or ' none was given.'}\n"
             "Fix these problems, or choose other candidates."
         )
     rules: Mapping[str, tuple[bool, object, str, str]] = {
