@@ -178,7 +178,7 @@ def test_behind_a_base_url_the_card_opens_the_panel_and_the_sidebar_lists_what_i
         (run,) = list_runs(panel.runs_dir)
 
         sidebar = SidebarPage(lab)
-        for name in ("Memory in use", "Processor busy"):
+        for name in ("Memory in use", "CPU in use"):
             expect(sidebar.root.get_by_role("meter", name=name)).to_be_visible()
         expect(sidebar.pill(run.title)).to_have_text("finished")
         panel.wait_until_live()

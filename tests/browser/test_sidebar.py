@@ -39,7 +39,7 @@ def test_devices_are_updated_while_visible_and_not_requested_while_hidden(
     lab: LabPage, runs: Path
 ) -> None:
     sidebar = SidebarPage(lab)
-    for name in ("Memory in use", "Processor busy"):
+    for name in ("Memory in use", "CPU in use"):
         expect(sidebar.root.get_by_role("meter", name=name)).to_be_visible()
     (socket,) = sidebar.sockets
     for _ in range(3):

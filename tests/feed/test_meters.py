@@ -18,7 +18,7 @@ def lines(usage: Usage, gpus: int = 0, tpu_chips: int = 0) -> list[Meter]:
 def test_use_of_memory_and_processor_is_a_share_of_the_available_amount() -> None:
     memory, processor = lines(IDLE)
     assert memory == ("Memory in use", 0.25, "6 GiB of 24 GiB")
-    assert processor == ("Processor busy", 0.25, "25%")
+    assert processor == ("CPU in use", 0.25, "25%")
 
 
 def test_each_gpu_of_the_driver_has_a_line() -> None:
@@ -36,4 +36,4 @@ def test_a_value_that_cannot_be_measured_is_shown_as_unknown() -> None:
     assert tpu[:2] == ("TPU in use", None)
     assert tpu.text.startswith("unknown of 4 chips")
     processor = lines(replace(IDLE, cpu_percent=None))[1]
-    assert processor == ("Processor busy", None, "unknown")
+    assert processor == ("CPU in use", None, "unknown")

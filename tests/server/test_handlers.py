@@ -128,7 +128,7 @@ def test_a_frame_has_only_the_runs_that_are_read_in_a_moment(
 
 async def test_devices_are_measured(jp_fetch: Fetch, runs_dir: Path) -> None:
     names = [meter["name"] for meter in (await ask(jp_fetch, "devices"))["meters"]]
-    assert names[:2] == ["Memory in use", "Processor busy"]
+    assert names[:2] == ["Memory in use", "CPU in use"]
 
 
 @pytest.mark.slow

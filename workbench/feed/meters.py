@@ -31,7 +31,7 @@ def meters(usage: Usage, *, gpus: int, tpu_chips: int) -> list[Meter]:
     busy = usage.cpu_percent
     found = [
         Meter("Memory in use", *_part(usage.memory_used_bytes, usage.memory_total_bytes)),
-        Meter("Processor busy", None if busy is None else busy / 100, _percent(busy)),
+        Meter("CPU in use", None if busy is None else busy / 100, _percent(busy)),
     ]
     for number, gpu in enumerate(usage.gpus):
         found.append(_gpu(number, gpu))

@@ -41,7 +41,7 @@ export class SidebarPanel extends Widget {
   ) {
     super();
     this.addClass('jp-WorkbenchSidebar');
-    this._known = [_trans.__('Memory in use'), _trans.__('Processor busy')];
+    this._known = [_trans.__('Memory in use'), _trans.__('CPU in use')];
     this._link = new Link(_server);
     this._notice = new NoticeView(_trans, () => this._again());
     this._devices = new Watch(() => this._watchDevices());
