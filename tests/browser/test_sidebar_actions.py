@@ -66,11 +66,11 @@ def test_a_finished_run_trains_on_to_the_requested_epochs(lab: LabPage, runs: Pa
     assert run.wait(LIMIT_SECONDS) == "finished"
     sidebar = SidebarPage(lab)
     sidebar.row("short one").click()
-    sidebar.button("Train On").click()
+    sidebar.button("Continue Training").click()
     expect(sidebar.dialog.get_by_label("Total epochs")).to_have_value("2")
-    sidebar.answer("Train On")
+    sidebar.answer("Continue Training")
     sidebar.answer("Execute It")
-    expect(sidebar.status).to_have_text("Resumed “short one”, up to epoch 2.")
+    expect(sidebar.status).to_have_text("Resumed “short one”; training continues to epoch 2.")
     expect(sidebar.pill("short one")).to_have_text("finished")
     assert run.progress.epoch == 2
 
@@ -81,8 +81,8 @@ def test_a_script_goes_into_a_notebook_a_file_and_a_cell(lab: LabPage, runs: Pat
     sidebar = SidebarPage(lab)
     lab.open_notebook("take.ipynb", kernel=False)
     sidebar.row("mine").click()
-    sidebar.more("Script into Current Cell")
-    expect(sidebar.status).to_have_text("Put into the notebook.")
+    sidebar.more("Insert Script into Current Cell")
+    expect(sidebar.status).to_have_text("Inserted into the notebook.")
     assert lab.page.evaluate(SOURCES) == [run.script]
     sidebar.more("Insert Cell That Opens the Run")
     expect(lab.notebook().get_by_text(f"{run.id}')")).to_be_in_viewport()
@@ -92,11 +92,11 @@ def test_a_script_goes_into_a_notebook_a_file_and_a_cell(lab: LabPage, runs: Pat
 
     taken = lab.server.root / f"{run.id}.py"
     taken.write_text("# mine\n")
-    sidebar.more("Script to New File")
+    sidebar.more("Save Script as New File")
     expect(sidebar.status).to_have_text(f"Saved as {run.id}-1.py.")
     assert (lab.server.root / f"{run.id}-1.py").read_text() == run.script
     assert taken.read_text() == "# mine\n"
-    sidebar.more("Script to New Notebook")
+    sidebar.more("Save Script as New Notebook")
     expect(sidebar.status).to_have_text(f"Saved as {run.id}.ipynb.")
     expect(lab.notebook()).to_contain_text("make_strategy")
 
@@ -186,13 +186,13 @@ def test_axe_finds_no_violations_in_dialogs(lab: LabPage, runs: Path, theme: str
     sidebar.button("Delete…").click()
     look("permanently")
     sidebar.answer("Keep")
-    sidebar.button("Train On").click()
+    sidebar.button("Continue Training").click()
     look("Total epochs")
     sidebar.answer("Cancel")
     sidebar.row("halfway").click()
     sidebar.button("Resume").click()
     look("Begin again")
-    sidebar.answer("Begin Again")
+    sidebar.answer("Start Over")
     look("Execute the code of")
     sidebar.answer("Cancel")
     assert {title: each for title, each in found.items() if each} == {}

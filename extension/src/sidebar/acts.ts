@@ -40,7 +40,11 @@ export class Acts {
     const goal = epochs ?? (await this._askEpochs(rows));
     if (goal !== null) {
       const summarize = (done: string) =>
-        this._trans.__('Resumed %1, up to epoch %2.', done, goal);
+        this._trans.__(
+          'Resumed %1; training continues to epoch %2.',
+          done,
+          goal
+        );
       await this._each(rows, 'train_on', summarize, goal);
     }
   }
@@ -95,10 +99,10 @@ export class Acts {
 
   private async _askEpochs(rows: Row[]): Promise<number | null> {
     const { value, button } = await InputDialog.getNumber({
-      title: this._trans.__('Train %1 on', named(rows, this._trans)),
+      title: this._trans.__('Continue training %1', named(rows, this._trans)),
       label: this._trans.__('Total epochs'),
       value: 2 * Math.max(1, ...rows.map(({ epochs = 1 }) => epochs)),
-      okLabel: this._trans.__('Train On')
+      okLabel: this._trans.__('Continue Training')
     });
     return button.accept && value !== null && value > 0
       ? Math.round(value)
@@ -113,14 +117,14 @@ export class Acts {
       return true;
     }
     const { button } = await showDialog({
-      title: this._trans.__('Begin again at the first step?'),
+      title: this._trans.__('Start over from the first step?'),
       body: this._trans.__(
-        'No checkpoint was saved of %1, so training begins again at the first step.',
+        'No checkpoint was saved for %1, so training starts over from the first step.',
         named(lost, this._trans)
       ),
       buttons: [
         Dialog.cancelButton({ label: this._trans.__('Cancel') }),
-        Dialog.okButton({ label: this._trans.__('Begin Again') })
+        Dialog.okButton({ label: this._trans.__('Start Over') })
       ]
     });
     return button.accept;
@@ -138,7 +142,7 @@ export class Acts {
       names.push(make('li', '', _trans.__('and %1 more', rest)));
     }
     const what = _trans.__(
-      'With their records, checkpoints and models. This cannot be undone.'
+      'This also deletes records, checkpoints and models. It cannot be undone.'
     );
     const body = make(
       'div',

@@ -29,7 +29,7 @@ export function noticeOf(
     case 'absent':
       return notice(
         trans.__(
-          'The server answers, but its half of the workbench is not enabled. Enable it in the environment of the server, and restart the server:'
+          'The server answers, but its workbench extension is not enabled. Enable it in the environment of the server, then restart the server:'
         ),
         true,
         ENABLE
@@ -44,13 +44,13 @@ export function noticeOf(
     case 'mute':
       return notice(
         trans.__(
-          'The server answers, but its live updates do not arrive. If there is a proxy, it must pass WebSockets. This page keeps trying.'
+          'The server answers, but its live updates do not arrive. If there is a proxy, it must let WebSockets through. This page keeps trying.'
         )
       );
     case 'lost':
       return notice(
         trans.__(
-          'The server does not answer, so nothing here is current. Runs continue without it. Restart the server; this page keeps trying.'
+          'The server does not answer, so the values here are out of date. Runs continue without it. Restart the server; this page keeps trying.'
         )
       );
     default:

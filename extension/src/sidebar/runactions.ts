@@ -121,8 +121,8 @@ function acting(acts: Acts, trans: TranslationBundle): RunAction[] {
     },
     {
       id: Ids.trainOn,
-      label: trans.__('Train On…'),
-      long: trans.__('Train Selected Runs On…'),
+      label: trans.__('Continue Training…'),
+      long: trans.__('Continue Training Selected Runs…'),
       icon: fastForwardIcon,
       of: offering('train_on'),
       does: (rows, epochs) => acts.trainOn(rows, epochs)
@@ -157,29 +157,29 @@ function taking(
       const { text } = await runs.requests.script(id, form);
       await putIntoCell(panel, text);
     }
-    runs.report(trans.__('Put into the notebook.'));
+    runs.report(trans.__('Inserted into the notebook.'));
   };
   const intoNotebook = (rows: Row[]) =>
     notebooks?.currentWidget ? present(rows) : [];
   return [
     {
       id: Ids.notebook,
-      label: trans.__('Script to New Notebook'),
-      long: trans.__('Script of Selected Run to New Notebook'),
+      label: trans.__('Save Script as New Notebook'),
+      long: trans.__('Save Script of Selected Run as New Notebook'),
       of: only,
       does: rows => save(rows, 'ipynb')
     },
     {
       id: Ids.file,
-      label: trans.__('Script to New File'),
-      long: trans.__('Script of Selected Run to New File'),
+      label: trans.__('Save Script as New File'),
+      long: trans.__('Save Script of Selected Run as New File'),
       of: only,
       does: rows => save(rows, 'py')
     },
     {
       id: Ids.cell,
-      label: trans.__('Script into Current Cell'),
-      long: trans.__('Script of Selected Run into Current Cell'),
+      label: trans.__('Insert Script into Current Cell'),
+      long: trans.__('Insert Script of Selected Run into Current Cell'),
       of: rows => intoNotebook(only(rows)),
       does: rows => put(rows, 'py')
     },

@@ -159,7 +159,7 @@ export class RunsView {
     const { _trans } = this;
     const key = this._key(_trans.__('New workbench'), start);
     const next = _trans.__(
-      'A run appears here as soon as it is started: by Train in a workbench, or by “workbench run” in a terminal. Choose another folder of runs in the settings.'
+      'Click Train in a workbench, or type “workbench run” in a terminal: the run appears here. You can choose another folder of runs in the settings.'
     );
     return make(
       'div',
