@@ -25,7 +25,9 @@ export class Note extends Widget {
 
   /** Show what is under way, and offer a new start if it takes long. */
   progress(text: string): void {
-    const late = this._trans.__('This is taking long. You can start again.');
+    const late = this._trans.__(
+      'This is taking longer than usual. You can start again.'
+    );
     this._showParts(
       'status',
       make('p', '', text),

@@ -91,7 +91,7 @@ export class WorkbenchPanel extends Panel {
     if (phase.kind === 'starting') {
       this._note.progress(trans.__('Starting a kernel for the workbench …'));
     } else if (phase.kind === 'returning') {
-      this._note.progress(trans.__('Returning to the workbench …'));
+      this._note.progress(trans.__('Reconnecting to the workbench …'));
     } else if (phase.kind === 'live') {
       this._note.hide();
       this.addWidget(view!);

@@ -42,10 +42,11 @@ export function explain(
       return noWidgets(trouble.disabled, trans);
     case 'silent':
       return {
-        rule: trans.__(
-          'The panel runs code in its kernel that shows the form.'
+        rule: trans.__('To show the form, the panel runs code in its kernel.'),
+        found: trans.__(
+          'The kernel "%1" did not show the form.',
+          trouble.kernel
         ),
-        found: trans.__('The kernel "%1" showed no form.', trouble.kernel),
         fix: trans.__(
           'Choose a Python kernel that has tf-distribute-workbench.'
         )
@@ -59,7 +60,7 @@ export function explain(
     case 'no kernels':
       return {
         rule: trans.__('The workbench runs in its own Python kernel.'),
-        found: trans.__('This server offers no kernel.'),
+        found: trans.__('No kernel is installed on this server.'),
         fix: trans.__(
           'Install a kernel where JupyterLab runs: pip install ipykernel. Then reload the page.'
         )
@@ -69,7 +70,7 @@ export function explain(
         rule: trans.__('This form needs its kernel on the server.'),
         found: trans.__('The connection to the kernel is lost.'),
         fix: trans.__(
-          'JupyterLab tries to reconnect for some minutes; a click tries immediately. Runs in progress continue.'
+          'JupyterLab tries to reconnect for some minutes. Click Connect now to try immediately. Runs in progress continue.'
         )
       };
     default:
@@ -92,7 +93,7 @@ function lost(
       'The kernel of this workbench no longer exists: it died or was shut down, or the server was restarted.'
     ),
     restarted: trans.__(
-      'The kernel of this workbench was restarted and has lost this form.'
+      'The kernel of this workbench was restarted, and the form was lost.'
     ),
     closed: trans.__('The workbench was closed in its kernel.')
   }[kind];
@@ -113,9 +114,9 @@ function raised(
     };
   }
   return {
-    rule: trans.__('The panel runs code in its kernel that shows the form.'),
+    rule: trans.__('To show the form, the panel runs code in its kernel.'),
     found: trans.__('The kernel "%1" raised %2: %3', kernel, name, message),
-    fix: trans.__('Fix what the details name, or choose another kernel.'),
+    fix: trans.__('Fix the error under Details, or choose another kernel.'),
     detail: traceback
   };
 }
@@ -123,7 +124,7 @@ function raised(
 function noWidgets(disabled: boolean, trans: TranslationBundle): Explanation {
   return {
     rule: trans.__(
-      'The form is made of Jupyter widgets, which that extension shows.'
+      'The form is made of Jupyter widgets, and JupyterLab needs that extension to show them.'
     ),
     found: disabled
       ? trans.__("JupyterLab's extension %1 is disabled here.", MANAGER)
