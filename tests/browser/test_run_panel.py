@@ -138,7 +138,7 @@ def test_runs_are_compared_side_by_side(shown: RunPage) -> None:
     sort_by_test_accuracy(shown)
     shown.comparison.get_by_role("combobox", name="Show").select_option("accuracy")
     expect(words).to_contain_text("Good: accuracy 50.0%, no clear trend")
-    shown.comparison.get_by_label("Along").select_option("examples")
+    shown.comparison.get_by_label("X axis").select_option("examples")
     shown.comparison.locator(".wbv-place").focus()
     shown.page.keyboard.press("ArrowRight")
     expect(words).to_have_text("128 examples: Bad 50.0%, Good 50.0%")

@@ -48,7 +48,7 @@ def test_charts_are_read_and_moved_by_the_keyboard(lab: LabPage, tmp_path: Path)
     lab.page.keyboard.press("ArrowRight")
     expect(page.words(0)).to_contain_text("step 2: all")
     expect(page.words(1)).to_contain_text("step 2: all")
-    page.view.get_by_label("Along").select_option("time")
+    page.view.get_by_label("X axis").select_option("time")
     page.view.get_by_label("Smoothing").select_option("heavy")
     page.view.get_by_label("Loss on a log scale").check()
     expect(page.figure("Loss").get_by_text("log scale")).to_be_visible()
@@ -147,7 +147,7 @@ def test_losses_that_are_no_numbers_are_marked(lab: LabPage, tmp_path: Path) -> 
     rows[80, 1, 0] = np.inf
     write_steps(run.dir / "worker-0", 0, 0, rows)
     page = ViewPage(lab, run)
-    expect(page.words(0)).to_contain_text("No number at step 61, 62, 81.")
+    expect(page.words(0)).to_contain_text("NaN or infinity at step 61, 62, 81.")
     expect(page.view.get_by_text("Problem: The loss is no number.")).to_be_visible()
     lab.screenshot("no-number")
 

@@ -12,13 +12,16 @@ function wordsOf(
 ): [string, string] {
   switch (name) {
     case 'stop':
-      return [trans.__('Stop'), trans.__('Finish the step, save, and end')];
+      return [
+        trans.__('Stop'),
+        trans.__('Finish the step, save a checkpoint and stop')
+      ];
     case 'resume':
       return resumeWords(step, trans);
     case 'train_on':
       return [
         trans.__('Continue to epoch'),
-        trans.__('Train on to this total number of epochs')
+        trans.__('Continue training up to this total number of epochs')
       ];
     case 'delete':
       return [trans.__('Delete ...'), trans.__("Delete the run's folder")];
@@ -37,7 +40,7 @@ export function resumeWords(
   const tip =
     step === 0
       ? trans.__(
-          'No checkpoint was saved, so training begins again at the first step'
+          'No checkpoint was saved, so training starts over from the first step'
         )
       : trans.__('Continue from the last checkpoint');
   return [label, tip];

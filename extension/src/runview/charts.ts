@@ -223,11 +223,11 @@ function hints(series: Series, trans: Translation): string[] {
     many.toLocaleString('en')
   );
   const apart = trans.__(
-    'Each worker counts its own steps, so there is no line for all workers; the ends of epochs are in the table below.'
+    'Each worker counts its own steps, so there is no curve for all workers. The results of each epoch are in the table below.'
   );
   return [
     trans.__(
-      'Drag over a chart to zoom in, double-click to see all; arrow keys read a chart point by point; click a name to hide it.'
+      'Drag over a chart to zoom in, double-click to see all. Arrow keys read a chart point by point. Click a name to hide its curve.'
     ),
     ...(many > 1 ? [each] : []),
     ...(series.synchronous ? [] : [apart])

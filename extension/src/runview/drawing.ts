@@ -106,5 +106,8 @@ function remarks(
   }
   const shares =
     workers > 1 ? trans.__('workers share a device') : trans.__('virtual');
-  return [trans.__('over call time'), ...(virtual ? [shares] : [])];
+  return [
+    trans.__('excluding time between calls'),
+    ...(virtual ? [shares] : [])
+  ];
 }

@@ -91,9 +91,7 @@ export function figuresOf(
           trans.__('Duration'),
           seconds(results?.seconds),
           trans.__('of the whole run'),
-          trans.__(
-            'From start to end in all attempts, without waits in the queue'
-          )
+          trans.__('Total of all attempts, without time in the queue')
         )
   ];
 }

@@ -54,7 +54,7 @@ class LaneView {
     const name = make('span', 'wbv-lane-name', task);
     const { _state, _step, _speed, _last, _log } = this;
     const line = make('summary', '', name, _state, _step, _speed, _last);
-    line.title = _trans.__('Show or hide the end of its log');
+    line.title = _trans.__('Show or hide the end of the log');
     this._kill = button(_trans.__('Kill'), '', () => kill(task));
     this._kill.setAttribute('aria-label', _trans.__('Kill %1', task));
     _log.tabIndex = 0;
@@ -72,11 +72,11 @@ class LaneView {
     this._kill.hidden = lane.killable !== true;
     this._kill.title = lane.restartsAlone
       ? this._trans.__(
-          'Kill %1, as if its machine were lost: it starts again, and the others go on',
+          'Kill %1, as if its machine were lost: it restarts, and the others keep training',
           lane.task
         )
       : this._trans.__(
-          'Kill %1, as if its machine were lost: all tasks start again from the checkpoint',
+          'Kill %1, as if its machine were lost: all tasks restart from the checkpoint',
           lane.task
         );
     setText(this._state, state);

@@ -22,14 +22,14 @@ export function speedOf(
         examplesPerSecond: progress?.examplesPerSecond ?? null,
         note: trans.__('last 10 s'),
         tip: trans.__(
-          'Over the last ten seconds of training, without the first call and the test passes'
+          'Over the last ten seconds of training, excluding the first call and evaluation'
         )
       }
     : {
         examplesPerSecond: results?.examplesPerSecond ?? null,
         note: trans.__('steady state'),
         tip: trans.__(
-          'Steady state: without the first call of each attempt and without the test passes'
+          'Steady state: excludes the first call of each attempt and evaluation'
         )
       };
 }

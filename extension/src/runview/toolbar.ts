@@ -55,7 +55,7 @@ export class Toolbar {
     this.node.setAttribute('role', 'group');
     this.node.setAttribute('aria-label', _trans.__('Charts'));
     this.node.append(
-      named(_trans.__('Along'), this._axis),
+      named(_trans.__('X axis'), this._axis),
       named(_trans.__('Smoothing'), this._smoothing),
       make(
         'label',

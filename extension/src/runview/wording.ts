@@ -17,9 +17,11 @@ export interface Wording {
 export function ofTheKernel(trans: Translation): Wording {
   return {
     form: true,
-    nothing: trans.__('No run is open. Train starts one; it appears here.'),
+    nothing: trans.__(
+      'No run is open. Click Train to start one; it appears here.'
+    ),
     late: trans.__(
-      'No answer yet: a cell is running, and the kernel answers when it ends. The charts continue meanwhile. After a restart of the kernel, run the cell again.'
+      'No answer yet: the kernel is running a cell and answers when the cell ends. The charts keep updating. If you restarted the kernel, run the cell again.'
     ),
     disconnected: trans.__('No connection to the kernel.'),
     old: trans.__(

@@ -55,7 +55,7 @@ export function account(
   trans: Translation
 ): string {
   if (series.length === 0) {
-    return trans.__('No point yet.');
+    return trans.__('No data yet.');
   }
   if (chart === 'rate') {
     return speedAccount(series, seen, trans);
@@ -71,7 +71,7 @@ export function account(
   });
   const hasNonfinite = chart === 'loss' && series.nonfinite.size > 0;
   const warning = hasNonfinite
-    ? `${trans.__('No number at step %1.', places(series, trans))} `
+    ? `${trans.__('NaN or infinity at step %1.', places(series, trans))} `
     : '';
   return warning + firstOf(texts, trans);
 }
@@ -105,7 +105,7 @@ export function firstOf(texts: string[], trans: Translation): string {
   const more = texts.length - MANY;
   const rest = more > 0 ? [trans.__('and %1 more', more)] : [];
   return (
-    [...texts.slice(0, MANY), ...rest].join('; ') || trans.__('No point yet.')
+    [...texts.slice(0, MANY), ...rest].join('; ') || trans.__('No data yet.')
   );
 }
 
@@ -168,14 +168,14 @@ export function reading(
       entry(nameOf(series, at, trans), value, at)
     ),
     ...(series.nonfinite.has(point) && chart === 'loss'
-      ? [trans.__('no number')]
+      ? [trans.__('NaN or infinity')]
       : [])
   ];
   const number = series.steps[point]!.toLocaleString('en');
   const where = series.synchronous
     ? trans.__('step %1', number)
     : trans.__('own step %1', number);
-  return `${where}: ${parts.join(', ') || trans.__('no point')}`;
+  return `${where}: ${parts.join(', ') || trans.__('no data')}`;
 }
 
 function places(series: Series, trans: Translation): string {

@@ -272,7 +272,7 @@ test('the chart has a summary in words, and exact values at each point', () => {
   assert.equal(account, 'A: loss from 4.00 to 2.00, falling; B: loss 8.00');
   assert.equal(reading(1), 'step 2: A 3.00, B 8.00');
   assert.equal(reading(3), 'step 4: A 2.00');
-  assert.equal(drawn('rate', []).account, 'No point yet.');
+  assert.equal(drawn('rate', []).account, 'No data yet.');
   assert.equal(
     drawn('rate', [A, B]).account,
     'A: 2,107 examples per second; B: The speed is not known.'
@@ -280,7 +280,7 @@ test('the chart has a summary in words, and exact values at each point', () => {
   const zoom = { min: 1.5, max: 4 };
   assert.match(drawn('loss', [A], {}, zoom).account, /from 3\.00 to 2\.00/);
   const apart = { ...A, series: series([1, 2], [null, null]) };
-  assert.equal(drawn('loss', [apart]).account, 'A: no line');
+  assert.equal(drawn('loss', [apart]).account, 'A: no data');
   const many = drawn('loss', Array<Curve>(100).fill(B)).account;
   assert.match(many, /^(B: loss 8\.00; ){8}and 92 more$/);
 });

@@ -191,7 +191,7 @@ test('the smoothing is said: in the legend, and without a line for all in the re
   assert.match(loss.reading(9), /^step 10: all 210, smoothed /);
   const rate = drawingOf('rate', { ...shown, series: filled(100) });
   assert.equal(rate.title, 'Examples per second');
-  assert.equal(rate.remark, 'over call time, virtual');
+  assert.equal(rate.remark, 'excluding time between calls, virtual');
   assert.equal(rate.file, 'a-rate');
   const apart = new Series();
   apart.take(header(0, { synchronous: false }), buffers(1, 100));

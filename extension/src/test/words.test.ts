@@ -36,7 +36,7 @@ function filled(
 }
 
 test('a chart has a summary in words', () => {
-  assert.equal(account(new Series(), 'loss', ALL, trans), 'No point yet.');
+  assert.equal(account(new Series(), 'loss', ALL, trans), 'No data yet.');
   const series = filled(40);
   assert.equal(
     account(series, 'loss', ALL, trans),
@@ -95,9 +95,9 @@ test('a loss that is not finite is reported', () => {
   series.nonfinite.add(1);
   assert.equal(
     account(series, 'loss', ALL, trans),
-    'No number at step 2. loss from 201 to 203, no clear trend'
+    'NaN or infinity at step 2. loss from 201 to 203, no clear trend'
   );
-  assert.match(reading(series, 'loss', 1, trans), /no number$/);
+  assert.match(reading(series, 'loss', 1, trans), /NaN or infinity$/);
 });
 
 test('the reading of a point has the values of each replica and of all, as far as they count', () => {

@@ -130,7 +130,7 @@ function accountOf(
     const text =
       chart === 'rate'
         ? speedText(examplesPerSecond, trans)
-        : course(seen, stepsAPoint, chart, trans) || trans.__('no line');
+        : course(seen, stepsAPoint, chart, trans) || trans.__('no data');
     return `${name}: ${text}`;
   });
   return firstOf(texts, trans);
@@ -150,7 +150,7 @@ function readingOf(
       : [`${name} ${VALUES[chart](value)}`];
   });
   const place = placeOf(treatment.axis, at, trans);
-  return `${place}: ${readings.join(', ') || trans.__('no point')}`;
+  return `${place}: ${readings.join(', ') || trans.__('no data')}`;
 }
 
 function placeOf(axis: Axis, at: number, trans: Translation): string {
