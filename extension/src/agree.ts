@@ -55,11 +55,13 @@ function question(code: ForeignCode, trans: TranslationBundle): HTMLElement {
       'p',
       '',
       trans.__(
-        'This machine has never started the run in its present form. It would run with all your permissions. Execute it only if you trust it.'
+        'This machine has not run this code before. It would run with all your permissions. Execute it only if you trust it.'
       )
     ),
     exactly(trans.__('Interpreter: %1', code.interpreter)),
-    exactly(trans.__('Folder, with its modules: %1', code.working_dir)),
+    exactly(
+      trans.__('Working directory, with its modules: %1', code.working_dir)
+    ),
     exactly(`sha256 ${code.digest}`),
     shown,
     ...more

@@ -42,7 +42,8 @@ async function openWorkbench(
 
 export const openPlugin: JupyterFrontEndPlugin<void> = {
   id: 'tf-distribute-workbench:open',
-  description: 'Opens a workbench in a new notebook, from palette and menu.',
+  description:
+    'Opens a workbench in a new notebook, from the command palette and the menu.',
   autoStart: true,
   optional: [ICommandPalette, ITranslator, IWorkbenchServer],
   activate: (

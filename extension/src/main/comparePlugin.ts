@@ -25,17 +25,20 @@ const PROPERTIES = {
   folder: {
     type: 'string',
     description:
-      'The folder of runs, within the folder that the server shows; default: the folder of the settings'
+      'The folder of runs, relative to the root folder of the server; default: the folder in the settings'
   },
   order: {
     type: ['object', 'null'],
     properties: {
       column: { type: 'string', description: 'The name of the column' },
-      turned: { type: 'boolean', description: 'Whether the worst is on top' }
+      turned: {
+        type: 'boolean',
+        description: 'Whether the worst values come first'
+      }
     },
     required: ['column', 'turned'],
     description:
-      'The first order of the table; default: as listed. A comparison that is open keeps its order.'
+      'The initial order of the table; default: as listed. A comparison that is already open keeps its order.'
   }
 };
 

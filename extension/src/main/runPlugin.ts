@@ -23,9 +23,9 @@ const PROPERTIES = {
   folder: {
     type: 'string',
     description:
-      'The folder of runs, within the folder that the server shows; default: the folder of the settings'
+      'The folder of runs, relative to the root folder of the server; default: the folder in the settings'
   },
-  title: { type: 'string', description: 'The first title of the tab' }
+  title: { type: 'string', description: 'The initial title of the tab' }
 };
 
 /** Return the run that the arguments name. */
@@ -39,7 +39,7 @@ function asked(
   const run = text('run', '');
   if (run === '') {
     throw new Error(
-      trans.__('A run is opened by its id; received none. Name a run.')
+      trans.__('No run was named. Pass its id as the argument run.')
     );
   }
   return {

@@ -12,7 +12,7 @@ export function ofTheServer(trans: TranslationBundle): Wording {
       'No answer yet: the server is busy. This view continues when it answers.'
     ),
     disconnected: trans.__(
-      'No connection to the server. Training does not need it; this view continues when the server is back.'
+      'No connection to the server. Training continues without it, and this view updates when the server is back.'
     ),
     old: trans.__(
       'This page and its server have different versions of the workbench. Restart the server and reload the page.'

@@ -93,7 +93,7 @@ export class Requests {
       const refusal = (await reply.json()) as Partial<Refusal>;
       const message =
         refusal.message ??
-        this.trans.__('The server answered with status %1.', reply.status);
+        this.trans.__('The server answered with HTTP status %1.', reply.status);
       throw new RequestError({ ...refusal, message });
     }
     return reply;

@@ -34,7 +34,7 @@ class ComparisonChoices:
         self.baseline = _choice("Against", [AGAINST_FIRST])
         self.sort = _choice("Sorted by", [("as listed", ""), *((name, name) for name in SORTS)])
         self._turned = False
-        self.turn = button("", "Turn the order", self._on_turn)
+        self.turn = button("", "Reverse the order", self._on_turn)
         self.turn.add_class("wb-turn")
         self._show_order(Order())
         self.only = text_box("Show only", placeholder="part of a name")

@@ -90,9 +90,9 @@ class Order:
     def _head(self, sort: str) -> SortHead:
         if sort != self.sort:
             return SortHead(sort, f"Sort: {Order(sort).ends[0]} on top")
-        turn = f"Turn the order: {self.ends[1]} on top"
+        turn = f"Reverse the order: {self.ends[1]} on top"
         return SortHead(
             sort,
-            "Show the rows as listed" if self.turned else turn,
+            "Restore the original order" if self.turned else turn,
             "descending" if self.falls else "ascending",
         )

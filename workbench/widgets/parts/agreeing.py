@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from workbench.runs import Run
 
-WAITS = "This machine has never started the run in its present form: answer the question above."
+WAITS = "This machine has not run this code before: answer the question above."
 NOT_AGREED = "Not done: you did not agree to execute its code."
 Report = Callable[[str, str], None]
 

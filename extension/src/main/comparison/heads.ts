@@ -44,6 +44,6 @@ function tipOf(order: Order | null, trans: Translation): string {
     return trans.__('Sort by this column');
   }
   return order.turned
-    ? trans.__('Show the runs as listed')
-    : trans.__('Turn the order');
+    ? trans.__('Restore the original order')
+    : trans.__('Reverse the order');
 }

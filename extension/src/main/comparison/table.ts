@@ -73,7 +73,7 @@ export class ComparisonTable {
     };
     const found = differencesOf(members.map(({ row }) => row));
     const text = this._trans.__(
-      'These runs do different work (%1 differs), so none is marked as the best.',
+      'The runs differ in %1, so no value is marked as the best.',
       found.map(name => names[name]).join(', ')
     );
     return found.length > 0 ? [make('p', 'wbv-quiet', text)] : [];

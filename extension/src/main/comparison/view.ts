@@ -113,7 +113,7 @@ export class ComparisonView {
     setText(
       this._note,
       this._trans.__(
-        'No connection to the server. Training does not need it; this view continues when the server is back.'
+        'No connection to the server. Training continues without it, and this view updates when the server is back.'
       )
     );
   }
@@ -142,7 +142,9 @@ export class ComparisonView {
 
   private _emptyText(runs: string[]): string {
     return runs.length === 0
-      ? this._trans.__('No run is compared. Choose runs in the list of runs.')
+      ? this._trans.__(
+          'No runs to compare. Select runs in the list of runs, then click Compare.'
+        )
       : this._rows.trouble || this._trans.__('Reading the runs ...');
   }
 
