@@ -93,7 +93,7 @@ def _notebook(run: Run, script: str) -> str:
     if render_script(run.plan) != script:
         raise RequestError(
             409,
-            f"A notebook is made only of a script that this release wrote; {SCRIPT} of {run.id} "
-            "was edited, or another release wrote it. Save it as a file.",
+            f"{SCRIPT} of {run.id} cannot become a notebook: it was edited, or another release "
+            "wrote it. Save it as a file instead.",
         )
     return render_notebook(run.plan)

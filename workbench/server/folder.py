@@ -36,8 +36,7 @@ class RunsFolder:
         if not plain or folder.is_symlink() or folder.resolve().parent != self.path:
             raise RequestError(
                 400,
-                f"A run's id is the name of a folder within {self.path}; received {run_id!r}. "
-                "Choose a run from the list.",
+                f"{run_id!r} is not the id of a run in {self.path}. Choose a run from the list.",
             )
         try:
             _refuse_links(folder)
@@ -80,8 +79,7 @@ def _refuse_links(folder: Path) -> None:
         return  # there is no such run
     except OSError as error:
         raise RunError(
-            f"A run has folders that you may read; {error.filename}: {error.strerror}. Give "
-            "yourself the right to read it."
+            f"Cannot read {error.filename}: {error.strerror}. Give yourself the right to read it."
         ) from error
 
 
@@ -98,8 +96,8 @@ def _links_in(folder: Path) -> Iterator[Path]:
 
 def _no_link(path: Path) -> str:
     return (
-        f"A page shows only runs whose files lie in the run's own folder; {path} is a link to "
-        f"{path.readlink()}. Remove the link, or put a copy of the file in its place."
+        f"{path} is a link to {path.readlink()}. A page shows only runs whose files are in the "
+        "run's own folder. Replace the link with a copy of the file, or remove it."
     )
 
 
@@ -121,7 +119,7 @@ def runs_folder(root_dir: str | os.PathLike[str], asked: str) -> RunsFolder:
     if not within or not path.is_relative_to(root):
         raise RequestError(
             400,
-            f"A folder of runs must be within {root}, the server's root folder; received "
-            f"{asked!r}. Change the setting, or set WORKBENCH_RUNS before the server starts.",
+            f"{asked!r} is not a relative path inside {root}, the server's root folder. Change "
+            "the folder of runs in the settings, or set WORKBENCH_RUNS before the server starts.",
         )
     return RunsFolder(path)

@@ -52,15 +52,17 @@ class Handler(APIHandler):
         if len(body) > MOST_BYTES:
             raise RequestError(
                 413,
-                f"A request has at most {MOST_BYTES} bytes; received {len(body)}. Send less.",
+                f"The request is too large: {len(body)} bytes. Send at most {MOST_BYTES} bytes.",
             )
         try:
             values = json.loads(body or b"{}")
         except ValueError as error:
-            raise RequestError(400, f"A request is JSON; received {error}. Send JSON.") from error
+            raise RequestError(400, f"The request is not JSON: {error}. Send JSON.") from error
         if not isinstance(values, dict):
             kind = type(values).__name__
-            raise RequestError(400, f"A request is a JSON object; received {kind}. Send an object.")
+            raise RequestError(
+                400, f"The request must be a JSON object, not {kind}. Send one."
+            )
         return values
 
     async def in_thread(self, work: Callable[[], T]) -> T:
