@@ -16,7 +16,7 @@ OWN = "def build_model():\n    return None\n"
 def test_a_description_has_the_catalogues_names_of_model_and_data() -> None:
     described = describe(make_plan(RunConfig(per_replica_batch_size=32), LAPTOP))
     assert described.startswith("MLP 16-8-1 on Synthetic, Custom loop, Mirrored on ")
-    assert described.endswith(", 32 a replica, 64 in all")
+    assert described.endswith(", 32 per replica, 64 per step")
 
 
 def test_the_users_own_function_is_named_without_its_file(tmp_path: Path) -> None:

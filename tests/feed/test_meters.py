@@ -25,8 +25,8 @@ def test_each_gpu_of_the_driver_has_a_line() -> None:
     known = GpuUsage("Tesla T4", 37.0, 4 * GIB, 16 * GIB, 61.0)
     unknown = GpuUsage("Tesla T4", None, None, None, None)
     *_, first, second = lines(replace(IDLE, gpus=(known, unknown)), gpus=2)
-    assert first == ("Tesla T4, GPU 0 of the driver", 0.25, "4 GiB of 16 GiB, 37% busy, 61 °C")
-    assert second == ("Tesla T4, GPU 1 of the driver", None, "unknown, unknown busy")
+    assert first == ("Tesla T4, GPU 0 in nvidia-smi", 0.25, "4 GiB of 16 GiB, 37% busy, 61 °C")
+    assert second == ("Tesla T4, GPU 1 in nvidia-smi", None, "unknown, unknown busy")
 
 
 def test_a_value_that_cannot_be_measured_is_shown_as_unknown() -> None:

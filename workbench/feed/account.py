@@ -176,11 +176,11 @@ def epoch_part(numbers: list[int], epochs: EpochPoints) -> dict[str, Any]:
 def describe(plan: Plan) -> str:
     """Return a description of a plan in one line: model, data, loop, strategy, replicas, batch."""
     model, data = catalog.label_of("model", plan.model), catalog.label_of("data", plan.data)
-    together = f", {plan.global_batch_size} in all" if plan.synchronous else ""
+    together = f", {plan.global_batch_size} per step" if plan.synchronous else ""
     return (
         f"{model} on {data}, "
         f"{catalog.LOOPS[plan.loop].label}, {plan.strategy_label} on {plan.who_trains}, "
-        f"{plan.per_replica_batch_size} a replica{together}"
+        f"{plan.per_replica_batch_size} per replica{together}"
     )
 
 

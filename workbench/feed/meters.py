@@ -43,16 +43,16 @@ def _gpu(number: int, gpu: GpuUsage) -> Meter:
     parts = [text, f"{_percent(gpu.utilisation_percent)} busy"]
     if gpu.temperature_celsius is not None:
         parts.append(f"{gpu.temperature_celsius:.0f} °C")
-    return Meter(f"{gpu.name}, GPU {number} of the driver", share, ", ".join(parts))
+    return Meter(f"{gpu.name}, GPU {number} in nvidia-smi", share, ", ".join(parts))
 
 
 def _unseen(usage: Usage, gpus: int, tpu_chips: int) -> Iterator[Meter]:
     if gpus and not usage.gpus:
-        yield Meter("GPUs in use", None, f"{UNKNOWN}: needs nvidia-ml-py where this runs")
+        yield Meter("GPUs in use", None, f"{UNKNOWN}: install nvidia-ml-py next to the workbench")
     if tpu_chips:
         chips = f"{tpu_chips} chip{'s' * (tpu_chips > 1)}"
         yield Meter(
-            "TPU in use", None, f"{UNKNOWN} of {chips}: only the process that holds it can tell"
+            "TPU in use", None, f"{UNKNOWN} of {chips}: only the process that uses it can tell"
         )
 
 
