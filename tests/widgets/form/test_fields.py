@@ -55,9 +55,9 @@ def test_a_comma_in_a_decimal_number_is_a_problem_that_shows_the_point(typed: st
 def test_an_optional_number_may_be_empty_and_hints_at_the_chosen_value() -> None:
     field = NumberField("replicas", "Replicas", whole=True, optional=True)
     field.write(None)
-    field.hint("2, chosen for you")
+    field.hint("2, automatic")
     assert field.read() is None
-    assert field.control.placeholder == "2, chosen for you"
+    assert field.control.placeholder == "2, automatic"
 
 
 @pytest.mark.parametrize("value", [0.001, 1.0, 0.1, 1e-7, 0.0012345678])

@@ -163,7 +163,7 @@ def test_the_batch_is_computed_while_another_field_has_a_problem(form: Form) -> 
 def test_an_empty_field_hints_at_the_value_of_the_plan(form: Form) -> None:
     control(form, "strategy").value = "multi_worker_mirrored"
     assert form.state.plan is not None
-    assert control(form, "workers").placeholder == f"{form.state.plan.workers}, chosen for you"
+    assert control(form, "workers").placeholder == f"{form.state.plan.workers}, automatic"
 
 
 def test_the_chosen_engine_is_asked(form: Form, monkeypatch: pytest.MonkeyPatch) -> None:

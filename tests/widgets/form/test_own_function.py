@@ -133,7 +133,7 @@ def test_a_folder_that_cannot_be_written_is_shown_next_to_the_field(
     (tmp_path / "functions").write_text("in the way")
     notebook.run("WIDTH = 9")
     form.refresh()
-    assert "Give Workbench another runs_dir." in model_of(form).problems
+    assert "Pass Workbench a runs_dir that is writable." in model_of(form).problems
 
 
 @pytest.fixture
@@ -171,7 +171,7 @@ def test_a_typed_name_that_the_notebook_lacks_is_refused_until_its_cell_runs(
     notebook.run("import math\n\ndef helper():\n    return math.pi")
     field = type_model(form, "rebuild")
     for part in ("a function of the notebook, module:function or file.py:function",
-                 "rebuild, which is no function of the notebook",
+                 "rebuild, which is not a function of the notebook",
                  "Type one of build, helper, or run the cell that defines rebuild."):  # fmt: skip
         assert part in field.problems
     notebook.run(BUILD.replace("build", "rebuild"))

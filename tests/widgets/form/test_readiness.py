@@ -88,7 +88,7 @@ def test_the_reason_is_shown_if_nothing_can_be_forked(
 ) -> None:
     monkeypatch.setattr(fork_server, "TENSORFLOW", ("no_such_module",))
     readiness.ask(sys.executable, legacy=False)
-    until(shows(readiness, "Train loads TensorFlow first: ModuleNotFoundError"))
+    until(shows(readiness, "not be loaded in advance; Train loads it: ModuleNotFoundError"))
     assert not shows(readiness, LOADING)()
 
 

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 OF_ONE_RUN = ("name", "archive", "start", "start_now")
 """Fields that a new run with the settings of another run does not take over."""
 LOOKING = (
-    "Your data is being inspected: its function runs once in a separate process, which counts the "
-    "examples for the plan. After that, Train is on."
+    "Inspecting your data: its function runs once in a separate process, to count the examples. "
+    "Train is enabled when that is done."
 )
 
 
@@ -291,14 +291,14 @@ class Form:
         hints = {
             "replicas": _replicas_hint(plan),
             "steps_per_epoch": f"{plan.steps_per_epoch:,}: all data once",
-            "workers": f"{plan.workers}, chosen for you",
-            "parameter_servers": f"{_servers(plan)}, chosen for you",
+            "workers": f"{plan.workers}, automatic",
+            "parameter_servers": f"{_servers(plan)}, automatic",
             "rendezvous_seconds": f"{Bounds().rendezvous_seconds:g}",
-            "clip_norm": "never clipped",
+            "clip_norm": "no clipping",
             "restarts": "never" if is_local(plan.config) else str(RESTARTS),
             "interpreter": plan.interpreter,
-            "data_dir": "the usual places",
-            "name": "no name",
+            "data_dir": "default folders",
+            "name": "optional",
         }
         for field in self.parts.all:
             if field.name in hints:
@@ -317,12 +317,12 @@ def _no_interpreter(config: RunConfig) -> Problem | None:
 
 
 def _no_tensorflow(devices: Devices) -> Problem:
-    fix = "The top of the page shows how to get one; or name another Python."
+    fix = "The top of the page shows how to get one. Or enter another Python."
     return Problem("interpreter", "a Python that can import TensorFlow", devices.interpreter, fix)
 
 
 def _replicas_hint(plan: Plan) -> str:
-    return "8 for a v3-8" if plan.on_tpu else f"{plan.num_replicas_in_sync}, chosen for you"
+    return "8 for a v3-8" if plan.on_tpu else f"{plan.num_replicas_in_sync}, automatic"
 
 
 def _servers(plan: Plan) -> int:
@@ -334,8 +334,8 @@ def _arithmetic(plan: Plan) -> str:
         return plan.arithmetic
     _, _, rest = plan.arithmetic.partition("; ")
     return (
-        f"{plan.per_replica_batch_size} examples in each worker's step; {rest}; "
-        f"the {plan.workers} workers share the steps of an epoch, each at its own pace"
+        f"{plan.per_replica_batch_size} examples per worker step; {rest}; the {plan.workers} "
+        "workers share the steps of an epoch, each at its own pace"
     )
 
 

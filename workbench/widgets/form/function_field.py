@@ -97,7 +97,7 @@ class FunctionField(Field):
         set_visible(self._own, visible=chosen == OWN)
         row = self._rows.get(chosen)
         others = {
-            OWN: f"{FIELD_HELP[self.name]} A function of the notebook is named alone.",
+            OWN: f"{FIELD_HELP[self.name]} For a function of the notebook, its name is enough.",
             HERE: "Your function from the notebook. To change it, run its cell again.",
             USUAL: self._usual[1] if self._usual else "",
         }
@@ -108,7 +108,7 @@ def model_field(
     function: NotebookFunction | None = None, runs_dir: str | Path | None = None
 ) -> FunctionField:
     """Return the field of the model."""
-    usual = "The data's usual model", "The model that the data is usually trained with."
+    usual = "Default for the data", "The default model for the chosen data."
     example = "build_model or my_models.py:build_model"
     return FunctionField(
         "model", "Model", MODELS, example=example, usual=usual, function=function, runs_dir=runs_dir
@@ -129,7 +129,7 @@ def step_field(
     function: NotebookFunction | None = None, runs_dir: str | Path | None = None
 ) -> FunctionField:
     """Return the field of the custom loop's train step."""
-    usual = "The loop's step", "A forward pass, the gradients, an update: see the script."
+    usual = "Default step", "Forward pass, gradients, update: see the script."
     example = "train_step or my_steps.py:train_step"
     return FunctionField(
         "step", "Train step", {}, example=example, usual=usual, function=function, runs_dir=runs_dir
@@ -145,6 +145,6 @@ def _address(find: Callable[[], NotebookFunction]) -> str:
         fix = " ".join(dict.fromkeys(problem.fix for problem in error.problems))
         raise UnreadableError(rule, got, fix) from error
     except RunError as error:
-        rule = "saved in the folder of runs, which must be writable"
-        fix = "Give Workbench another runs_dir."
+        rule = "a function that can be saved in the folder of runs"
+        fix = "Pass Workbench a runs_dir that is writable."
         raise UnreadableError(rule, str(error), fix) from error

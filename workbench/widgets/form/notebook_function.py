@@ -70,7 +70,7 @@ class TypedFunctions:
             choice = f"Type one of {', '.join(sorted(own))}" if own else "Type module:function"
             raise UnreadableError(
                 "a function of the notebook, module:function or file.py:function",
-                f"{name}, which is no function of the notebook",
+                f"{name}, which is not a function of the notebook",
                 f"{choice}, or run the cell that defines {name}.",
             )
         if name not in self._found:

@@ -14,7 +14,7 @@ from workbench.widgets.kernel.background import run_in_background
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import html
 
-LOADING = "Loading TensorFlow in advance, for Train ..."
+LOADING = "Loading TensorFlow in advance, so that Train starts immediately ..."
 READY = "TensorFlow is loaded: Train starts immediately."
 QUEUE = "TensorFlow is loaded. A new run waits for {queue}."
 LOOK_SECONDS = 0.5
@@ -89,7 +89,8 @@ class Readiness:
             queue = self._queue()
             return QUEUE.format(queue=queue) if queue else READY
         messages = {"loading": LOADING, "absent": ""}
-        return messages.get(state, f"Train loads TensorFlow first: {server.why_not}.")
+        why = f"TensorFlow could not be loaded in advance; Train loads it: {server.why_not}."
+        return messages.get(state, why)
 
     def _failed(self, error: Exception) -> None:
         """Show nothing: Train works without it, and names the problem of the interpreter."""

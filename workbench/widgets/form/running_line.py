@@ -26,9 +26,7 @@ class RunningLine:
         """`stop` asks the opened run to stop."""
         self._shown_at = 0.0
         self._doing = ""
-        self.stop = button(
-            "Stop", "Stop the run after its step, with a checkpoint", lambda _: stop()
-        )
+        self.stop = button("Stop", "Finish the step, save a checkpoint and stop", lambda _: stop())
         self._line = html(description="Progress of the run")
         self.box = styled(ipw.Box, "wb-running", children=[self._line, self.stop])
         self.show(None)

@@ -217,7 +217,7 @@ class DevicesField(Field):
         self._row = column()
         self._checks: dict[str, Any] = {}
         self._label = html("<div><b>Devices</b></div>", description="Devices")
-        about = "None ticked: every GPU; without a GPU, the CPU."
+        about = "If none is ticked, all GPUs are used; without a GPU, the CPU."
         super().__init__("devices", "Devices", self._row, about)
         self._parts = [self._label, self._row, self._help]
         self.offer(names)
@@ -276,27 +276,27 @@ class OrNumberField(ChoiceField):
 def gpu_memory_field() -> OrNumberField:
     """Return the field of GPU memory: as needed, all at the start, or a limit in MiB a replica."""
     rows = {
-        "growth": Choice("As needed", "Memory is taken as it is needed."),
+        "growth": Choice("As needed", "Allocates memory as it is needed (memory growth)."),
         "all": Choice(
-            "All at the start", "All memory is taken at the start: TensorFlow's default."
+            "All at the start", "Allocates all memory at the start: TensorFlow's default."
         ),
-        "limit": Choice("A limit", "At most this number of MiB for each replica."),
+        "limit": Choice("A limit", "Allocates at most this many MiB per replica."),
     }
-    label = "MiB for each replica"
+    label = "MiB per replica"
     return OrNumberField("gpu_memory", "GPU memory", rows, "limit", label, 4096)
 
 
 def steps_per_call_field() -> OrNumberField:
     """Return the field of steps per graph call: found while training, a number, or an epoch."""
     rows = {
-        "": Choice("Automatic", "The number is found during training: a call takes about 0.2 s."),
+        "": Choice("Automatic", "Adapts during training, so that a call takes about 0.2 s."),
         "number": Choice(
-            "A number of steps", "1 is one call per step: the lessons' loop; it helps debugging."
+            "A number of steps", "1 makes a call for each step, which helps with debugging."
         ),
         "epoch": Choice(
             "A whole epoch",
-            "One graph call per epoch: it records and stops only at the epoch's end.",
+            "One call per epoch: it records metrics and can stop only at the end of the epoch.",
         ),
     }
-    label = "Steps in a call"
-    return OrNumberField("steps_per_call", "Steps per graph call", rows, "number", label, 1)
+    label = "Steps per call"
+    return OrNumberField("steps_per_call", "Steps per tf.function call", rows, "number", label, 1)

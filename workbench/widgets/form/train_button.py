@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from .form import FormState
 
 REHEARSE = (
-    "Train this config with several workers as processes on this machine, after a question that "
-    "says what changes. Kill a worker, and training goes on: all workers continue from the "
-    "checkpoint, or a chief waits for the worker"
+    "Train this config with several worker processes on this machine. First you see what changes "
+    "and can cancel. If you kill a worker, training recovers: all workers restart from the "
+    "checkpoint, or the chief waits for that worker"
 )
 LONG_EPOCHS = 1_000
 """Epochs of a rehearsal that leave a person time to kill a worker."""
@@ -202,7 +202,7 @@ class TrainButton:
     def _ask_second(self, living: Run, start: Callable[[], None]) -> None:
         name = f"{living.title} ({living.id})"
         self._question.ask(
-            f"{name} is {living.status}. If another run needs the same devices, it waits in the "
+            f"{name} is {living.status}. A second run that needs the same devices waits in the "
             "queue until they are free.",
             Answer("Start another run", "Start a second run", start),
             Answer("Show that run", f"Open {name}", lambda: self._show(living)),
