@@ -44,7 +44,7 @@ def test_an_environment_is_made_and_a_run_trains_in_it(lab: LabPage, tmp_path: P
     expect(workbench.root.get_by_text("the unfinished environment was removed")).to_be_visible()
 
     workbench.button("Make an environment").click()
-    used = workbench.root.get_by_text("Runs use the environment now")
+    used = workbench.root.get_by_text("Runs now use")
     expect(used).to_be_visible()
     expect(workbench.button("Train")).to_be_enabled()
     workbench.train()

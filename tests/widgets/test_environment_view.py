@@ -76,7 +76,7 @@ def test_a_click_makes_an_environment_and_passes_its_interpreter_on(
     assert shown(view._cancel)
     until(lambda: made)
     assert Path(made[0]).exists()
-    assert "Runs use the environment now; it took" in words(view._message)
+    assert f"Runs now use {made[0]} (made in " in words(view._message)
     assert "Another process is using the TPU" in words(view._message)
 
 

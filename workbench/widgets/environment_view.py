@@ -112,8 +112,8 @@ class EnvironmentView:
     def _done(self, made: Made) -> None:
         self._build = None
         self._set_busy(None)
-        how = "existed already" if made.reused else f"took {_time(made.elapsed_seconds)}"
-        message = f"Runs use the environment now; it {how}: {made.interpreter}"
+        how = "already existed" if made.reused else f"made in {_time(made.elapsed_seconds)}"
+        message = f"Runs now use {made.interpreter} ({how})."
         notes = "".join(markup.notice("warning", note) for note in made.notes)
         self._state.value = ""
         self._message.value = markup.notice("info", message) + notes
@@ -147,7 +147,7 @@ def _about(build: Build) -> str:
         return str(error)
     then = " Then choose TPU as the strategy." if build.for_tpus else ""
     return (
-        f"Installs {build.label} into a separate folder, and runs use it; the kernel keeps its "
-        f"packages and continues. Downloads up to {loaded}, needs up to {taken} in {folder}, and "
-        f"takes a few minutes. An environment that exists already is used immediately.{then}"
+        f"Installs {build.label} into a separate environment, which runs then use; the packages of "
+        f"the kernel stay as they are. Downloads up to {loaded}, needs up to {taken} in {folder}, "
+        f"and takes a few minutes. If the environment already exists, it is used immediately.{then}"
     )

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 ABOUT = (
     "Trains every strategy in both loops, one after another, with the same data, seed and global "
-    "batches. Compares the loss of every step and the last weights with OneDevice's custom loop. "
-    "A cell takes between a few seconds and a minute."
+    "batches. Compares the loss of every step and the final weights with those of OneDevice in "
+    "the custom loop. Each combination takes from a few seconds to a minute."
 )
 HEAD = ("Strategy", "Loop", "Result", "Largest loss difference", "Largest weight difference",
         "Steps/s", "Keras", "Reason")  # fmt: skip
@@ -47,7 +47,7 @@ class MatrixView:
         self._stop: threading.Event | None = None
         """The event that ends the running matrix; None if no matrix runs."""
         self._steps = NumberField("matrix_steps", "Steps of each run", whole=True)
-        self._steps.show_help("All in one epoch.")
+        self._steps.show_help("All steps are in one epoch.")
         self._data = ChoiceField("matrix_data", "Data of the runs", catalog.DATA)
         self._data.on_change(self._offer_steps)
         self._start = button(

@@ -114,7 +114,9 @@ class ComparisonForm:
         self.repeats = NumberField("compared_repeats", "Runs per candidate", whole=True)
         self.repeats.write(3)
         self.repeats.show_help("Three or more runs give an interval.")
-        self.budget = NumberField("budget_seconds", "Budget in seconds", whole=False, optional=True)
+        self.budget = NumberField(
+            "budget_seconds", "Time budget in seconds", whole=False, optional=True
+        )
         self.budget.hint("no limit")
         self.budget.show_help("The limit for all runs together. Empty: no limit.")
         self.target = NumberField("target_accuracy", "Target accuracy", whole=False, optional=True)

@@ -15,12 +15,12 @@ from workbench import hosts
 HELP = {
     "Colab": "Run `from google.colab import output; output.enable_custom_widget_manager()` in a "
     "cell, then this cell again.",
-    "Kaggle": "Switch on the internet in the notebook's settings, load the page again, then run "
+    "Kaggle": "Switch on the internet in the notebook's settings, reload the page, then run "
     "this cell again.",
     "VS Code": 'Set "jupyter.widgetScriptSources" to ["jsdelivr.com", "unpkg.com"] in the '
     "settings, load the window again, then run this cell again.",
     "Jupyter": "Install anywidget into the environment of the Jupyter server (pip install "
-    "anywidget), start the server again, load the page again, then run this cell again.",
+    "anywidget), start the server again, reload the page, then run this cell again.",
 }
 
 

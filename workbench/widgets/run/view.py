@@ -31,7 +31,7 @@ BEGINS = ("queued", "starting", "running")
 PACKED = "Config, plan, script, records, events, model and the last checkpoint in one file"
 OTHER_VERSION = (
     "This page's run view has version {theirs}, this kernel's workbench has version {ours}. Save "
-    "the notebook and load the page again."
+    "the notebook and reload the page."
 )
 
 

@@ -33,9 +33,9 @@ class BatchFinderView(SearchView[BatchProgress, FoundBatch]):
 
     TITLE: ClassVar[str] = "Batch size"
     ABOUT: ClassVar[str] = (
-        "Trains some steps with the form's script for each of several batch sizes, until memory, "
-        "data or budget is exhausted. The trials run in separate processes; a size that does not "
-        "fit ends only its process. The search ends when this notebook's kernel ends."
+        "Trains a few steps of the form's script at each of several batch sizes, until memory, "
+        "data or the time budget runs out. Each trial has its own process, so running out of "
+        "memory ends only that trial. The search ends when this notebook's kernel ends."
     )
     FIND: ClassVar[str] = "Find the batch size"
     STOP: ClassVar[str] = "Stop the search"
@@ -49,7 +49,7 @@ class BatchFinderView(SearchView[BatchProgress, FoundBatch]):
         limit.show_help(
             "For each process on a CPU, for each replica on GPUs. Empty: all available."
         )
-        budget = NumberField("budget", "Budget in seconds", whole=False)
+        budget = NumberField("budget", "Time budget in seconds", whole=False)
         budget.write(BUDGET_SECONDS)
         budget.show_help("The time limit of the search.")
         self._largest = button("Use the largest", "Write it into the form", self._use_largest)

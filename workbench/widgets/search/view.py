@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Progress = TypeVar("Progress")
 Found = TypeVar("Found")
 
-OTHERS = "Only one search runs at a time, and the other search is running."
+OTHERS = "The other search is running. Wait until it ends, or stop it."
 CHANGED = (
     "Other fields of the form have changed since the search, so its result may be out of date. "
     "Search again to be sure."
