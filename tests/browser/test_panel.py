@@ -41,14 +41,14 @@ def panel(lab: LabPage) -> Iterator[PanelPage]:
 
 def test_a_click_opens_the_form_and_a_second_click_shows_it_again(panel: PanelPage) -> None:
     panel.open()
-    panel.fill({"Global batch": "65"})
+    panel.fill({"Global batch size": "65"})
     expect(panel.root.get_by_text("64 or 66")).to_be_visible()
 
     panel.lab.command("launcher:create")
     panel.click_card()
     expect(panel.panels).to_be_visible()
     expect(panel.panels).to_have_count(1)
-    expect(panel.field("Global batch")).to_have_value("65")
+    expect(panel.field("Global batch size")).to_have_value("65")
     assert len(panel.kernels()) == 1
 
 
@@ -184,7 +184,7 @@ def test_a_killed_kernel_is_reported_and_replaced_by_a_click(panel: PanelPage) -
     panel.start_again()
     assert len(panel.kernels()) == 1
     assert panel.kernels() != before
-    panel.fill({"Global batch": "65"})
+    panel.fill({"Global batch size": "65"})
     expect(panel.root.get_by_text("64 or 66")).to_be_visible()
 
 

@@ -65,14 +65,14 @@ def test_a_run_is_downloaded_by_one_click_and_restored_from_its_archive(
     shutil.rmtree(run.dir)
     workbench.turn_to("Runs")
     expect(workbench.root.get_by_text(f"{title} was deleted.")).to_be_visible()
-    workbench.button("Bring back from an archive ...").click()
-    folder = workbench.field("Archive folder")
+    workbench.button("Restore from an archive ...").click()
+    folder = workbench.field("Restore from")
     folder.fill(str(lab.server.root / "archive"))
     folder.press("Enter")
     expect(workbench.field("Run in the archive").locator("option:checked")).to_have_text(
         f"{title} ({run.id}), finished"
     )
-    workbench.button("Bring it back").click()
+    workbench.button("Restore").click()
     expect(workbench.root.get_by_text("was restored: finished at step 156.")).to_be_visible()
     expect(workbench.root.locator(".wbv-title")).to_have_text(title)
     expect(workbench.root.get_by_title(f"Open {title}")).to_be_enabled()

@@ -31,7 +31,7 @@ def test_while_a_run_trains_a_cell_that_follows_it_is_shown(
     notes: HostNotes, running: RunSnapshot, tmp_path: Path
 ) -> None:
     assert f"Runs are in {tmp_path}." in notes._keeping.value
-    assert "Copies go to" in notes._keeping.value
+    assert "Archive folder" in notes._keeping.value
     assert (notes._awake.value, notes._copy.children) == ("", ())
     notes.show(running)
     assert "Colab ends a runtime when no cell is running" in notes._awake.value

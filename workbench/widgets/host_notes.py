@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 CELL = "from workbench import follow\nawait follow()"
 REMEDY = (
-    "To keep them, name a folder on a drive in Copies go to (under More settings), or click "
+    "To keep them, enter a folder on a drive under Archive folder (in More settings), or click "
     "Download run below a run."
 )
 AWAKE = "A cell with these two lines runs until the run ends; the buttons work during that time:"

@@ -69,7 +69,7 @@ def make_fields(
         NumberField("workers", "Workers", whole=True, optional=True),
         NumberField("parameter_servers", "Parameter servers", whole=True, optional=True),
         CheckField("evaluator", "Evaluator task"),
-        TextField("tpu", "Which TPU", LOCAL, whole=True, hint=LOCAL),
+        TextField("tpu", "TPU", LOCAL, whole=True, hint=LOCAL),
         ChoiceField("loop", "Training loop", catalog.LOOPS),
         data_field(offered.get("data"), runs_dir),
         TextField("data_dir", "Data folder", whole=True),
@@ -81,15 +81,17 @@ def make_fields(
         NumberField("epochs", "Epochs", whole=True),
         NumberField("steps_per_epoch", "Steps per epoch", whole=True, optional=True),
         TextField("name", "Name of the run", ""),
-        TextField("archive", "Copies go to", whole=True, hint="nowhere"),
-        ChoiceField("optimizer", "Optimizer", catalog.OPTIMIZERS, usual="The usual one"),
+        TextField("archive", "Archive folder", whole=True, hint="no archive"),
+        ChoiceField("optimizer", "Optimizer", catalog.OPTIMIZERS, usual="Default"),
         NumberField("learning_rate", "Learning rate", whole=False),
-        ChoiceField("learning_rate_scaling", "Scaling", catalog.LEARNING_RATE_SCALINGS),
+        ChoiceField(
+            "learning_rate_scaling", "Learning rate scaling", catalog.LEARNING_RATE_SCALINGS
+        ),
         NumberField("clip_norm", "Clip gradients at norm", whole=False, optional=True),
         ChoiceField("last_batch", "Last batch", catalog.LAST_BATCH),
         ChoiceField("pipeline", "Pipeline", catalog.PIPELINES),
         ChoiceField("auto_shard", "Auto-sharding", catalog.AUTO_SHARD),
-        NumberField("data_files", "Files", whole=True),
+        NumberField("data_files", "Data files", whole=True),
         NumberField("seed", "Seed", whole=True),
         ChoiceField("cross_device_ops", "Cross-device operations", catalog.CROSS_DEVICE_OPS),
         ChoiceField("communication", "Communication", catalog.COMMUNICATIONS),
@@ -97,11 +99,11 @@ def make_fields(
         gpu_memory_field(),
         ChoiceField("precision", "Precision", catalog.PRECISIONS),
         steps_per_call_field(),
-        NumberField("rendezvous_seconds", "Seconds to connect", whole=True, optional=True),
+        NumberField("rendezvous_seconds", "Timeout to connect (s)", whole=True, optional=True),
         NumberField("restarts", "Restarts", whole=True, optional=True),
-        ChoiceField("launcher", "Where the tasks run", catalog.LAUNCHERS),
-        TextField("ray_address", "Ray's address", whole=True, hint="a new cluster here"),
-        NumberField("nodes", "Hosts", whole=True, optional=True),
+        ChoiceField("launcher", "Launcher", catalog.LAUNCHERS),
+        TextField("ray_address", "Ray address", whole=True, hint="a new cluster here"),
+        NumberField("nodes", "Nodes", whole=True, optional=True),
         NumberField("cpus_per_task", "CPUs per task", whole=True, optional=True),
         NumberField("gpus_per_task", "GPUs per task", whole=True, optional=True),
         NumberField("time_limit_minutes", "Time limit in minutes", whole=True, optional=True),
@@ -109,11 +111,11 @@ def make_fields(
         TextField("account", "Account", whole=True),
         TextField("job_setup", "Commands to run first", "", whole=True, hint="module load cuda"),
         TextField("container", "Container image", whole=True, hint="none"),
-        ChoiceField("kubernetes_kind", "Kind of manifest", catalog.KUBERNETES_KINDS),
+        ChoiceField("kubernetes_kind", "Manifest kind", catalog.KUBERNETES_KINDS),
         TextField("namespace", "Namespace", whole=True, hint="kubectl's"),
         TextField("volume_claim", "Volume claim", whole=True, hint="its name"),
-        TextField("volume_path", "Runs on the volume", whole=True, hint="its root"),
-        TextField("node_selector", "Nodes with", whole=True, hint="key=value, key=value"),
+        TextField("volume_path", "Path on the volume", whole=True, hint="the root"),
+        TextField("node_selector", "Node selector", whole=True, hint="key=value, key=value"),
         NumberField("memory_gib_per_task", "GiB per task", whole=True, optional=True),
         NumberField("tpus_per_task", "TPU chips per task", whole=True, optional=True),
         TextField("interpreter", "Python interpreter", whole=True),
@@ -127,7 +129,7 @@ def make_fields(
 
 
 MORE = "More settings"
-BEYOND = "Beyond this machine"
+BEYOND = "Other machines"
 FIRST = (
     "strategy", "tpu", "workers", "parameter_servers", "replicas", "epochs",
 )  # fmt: skip
@@ -137,7 +139,7 @@ GROUPS = {
         "data", "data_dir", "synthetic_examples", "synthetic_features", "synthetic_noise",
         "model", "loop", "step",
     ),
-    "Length, name and copies": ("steps_per_epoch", "name", "archive"),
+    "Length, name and archive": ("steps_per_epoch", "name", "archive"),
     "Optimizer and learning rate": (
         "optimizer", "learning_rate", "learning_rate_scaling", "clip_norm",
     ),

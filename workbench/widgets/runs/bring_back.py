@@ -37,15 +37,13 @@ class BringBack:
         self._runs_dir, self._brought = runs_dir, brought
         self._looking: Latest[list[tuple[str, str]]] = Latest()
         self._asked = button(
-            "Bring back from an archive ...", "Copy a run from another folder", self._on_asked
+            "Restore from an archive ...", "Copy a run from another folder", self._on_asked
         )
-        self._folder = name_box("Archive folder", placeholder=EXAMPLE)
+        self._folder = name_box("Restore from", placeholder=EXAMPLE)
         self._folder.observe(lambda _: self._look(), "value")
         self._found = styled(ipw.Dropdown, description="Run in the archive", style=ANY_WIDTH)
-        self._bring = button(
-            "Bring it back", "Copy the run into the folder of runs", self._on_bring
-        )
-        self._message = html(description="State of bringing back")
+        self._bring = button("Restore", "Copy the run into the folder of runs", self._on_bring)
+        self._message = html(description="State of restoring")
         fields = [
             styled(ipw.VBox, "wb-field", children=[control])
             for control in (self._folder, self._found)
