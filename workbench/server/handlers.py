@@ -60,9 +60,7 @@ class Handler(APIHandler):
             raise RequestError(400, f"The request is not JSON: {error}. Send JSON.") from error
         if not isinstance(values, dict):
             kind = type(values).__name__
-            raise RequestError(
-                400, f"The request must be a JSON object, not {kind}. Send one."
-            )
+            raise RequestError(400, f"The request must be a JSON object, not {kind}. Send one.")
         return values
 
     async def in_thread(self, work: Callable[[], T]) -> T:

@@ -28,11 +28,11 @@ from workbench.widgets.parts.page_parts import html, styled
 
 SIZES = {
     "global_batch_size": Choice(
-        "The same global batch",
-        "Every candidate uses this global batch; each replica takes its share.",
+        "Global",
+        "Every candidate has this global batch size; each replica takes its share.",
     ),
     "per_replica_batch_size": Choice(
-        "The same batch on each replica", "More replicas take more examples in a step."
+        "Per replica", "With more replicas, a step takes more examples."
     ),
 }
 
@@ -93,9 +93,9 @@ class ComparisonForm:
         self.loops = Ticks("Loops", catalog.LOOPS, ["custom"])
         self.precisions = Ticks("Precision", PRECISIONS, hint=AS_IN_FORM)
         self.xla = Ticks("XLA", XLA, hint=AS_IN_FORM)
-        self.replicas = TextField("compared_replicas", "Replica counts", hint="as the plan chooses")
+        self.replicas = TextField("compared_replicas", "Replica counts", hint="automatic")
         self.replicas.show_help("List several to compare them, such as 1, 2, 4.")
-        self.workers = TextField("compared_workers", "Worker counts", hint="as the plan chooses")
+        self.workers = TextField("compared_workers", "Worker counts", hint="automatic")
         self.workers.show_help(
             "For the strategies with several workers. List several to compare them, such as 2, 4."
         )
@@ -104,9 +104,9 @@ class ComparisonForm:
             "List several to compare them, such as 64, 256. Empty: the batch size of the form, "
             "for its own strategy and replicas."
         )
-        self.equal = ChoiceField("compared_equal", "Meaning of the sizes", SIZES)
+        self.equal = ChoiceField("compared_equal", "Batch sizes are", SIZES)
         self.steps = NumberField("compared_steps", "Steps per run", whole=True, optional=True)
-        self.steps.hint("enough for a speed")
+        self.steps.hint("automatic")
         self.steps.show_help(
             "All in one epoch; with a target accuracy, in as many epochs as in the form above. "
             "Empty: enough steps to measure a speed."
