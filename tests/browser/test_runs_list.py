@@ -58,7 +58,7 @@ def test_runs_are_found_by_words_and_several_are_deleted_after_one_question(
     workbench.field("Search").fill("mirrored failed")
     expect(workbench.root.get_by_text("2 of 3 runs", exact=True)).to_be_visible()
     expect(row_of(workbench, kept)).to_have_count(0)
-    workbench.field("Select all runs in sight").check()
+    workbench.field("Select all listed runs").check()
     workbench.button("Delete 2 selected ...").click()
     workbench.button("Delete 2 runs").click()
     expect(workbench.root.get_by_text("Deleted 2 runs: ")).to_be_visible()

@@ -28,10 +28,10 @@ def test_a_living_run_is_refused_with_a_sentence(tmp_path: Path) -> None:
     assert asked.box.children == ()
     ((level, text),) = reports
     assert level == "error"
-    assert f"alive ({living.id}) is alive. Stop it first" in text
+    assert f"alive ({living.id}) cannot be deleted, because it has not ended. Stop it first" in text
     asked.ask([living, over])
     assert "Delete this run permanently" in asked.box.children[0].value
-    assert "alive. Stop it first" in asked.box.children[0].value
+    assert "not ended. Stop it first" in asked.box.children[0].value
     asked.box.children[1].children[0].click()
     until(lambda: reports[-1] == ("info", "Deleted 1 run: over."))
     assert living.dir.exists()

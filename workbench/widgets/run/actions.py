@@ -100,13 +100,12 @@ class RunActions:
 
     def _report_packed(self, path: Path) -> None:
         size = units.byte_size(path.stat().st_size)
-        where = "Download it with the file browser of this host."
+        where = "Download it in the file browser."
         self._report("info", f"Packed {path}, {size}. {where}")
 
     def _begin(self, action: str, work: Callable[[], T], done: Callable[[T], None]) -> None:
         if self._doing:
-            got = f"received {action.lower()} during {self._doing.lower()}"
-            self._report("error", f"Only one action runs at a time; {got}. Try again in a moment.")
+            self._report("error", f"Still {self._doing.lower()}. Try again in a moment.")
             return
         self._doing = action
         self._report("info", f"{action} ...")
@@ -125,5 +124,6 @@ class RunActions:
 
 def _killed(run: Run, task: str) -> str:
     alone = run.restarts_alone(task)
-    then = "it starts again, and the others go on" if alone else "all tasks start again"
+    everyone = "all tasks restart from the checkpoint"
+    then = "it restarts, and the others keep training" if alone else everyone
     return f"{task} was killed; {then}."

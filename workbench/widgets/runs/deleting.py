@@ -92,9 +92,10 @@ def _delete(runs: Sequence[Run]) -> tuple[list[str], list[str]]:
 def _refusal(alive: Sequence[Run]) -> str:
     if not alive:
         return ""
+    why, them = ("it has", "it") if len(alive) == 1 else ("they have", "them")
     return (
-        f"Only a run that is over is deleted; {_named(alive)} {'is' if len(alive) == 1 else 'are'} "
-        "alive. Stop it first, or let it finish."
+        f"{_named(alive)} cannot be deleted, because {why} not ended. "
+        f"Stop {them} first, or let {them} finish."
     )
 
 

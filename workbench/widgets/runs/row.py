@@ -109,7 +109,7 @@ def _cells(run: Run, title: str, outline: Outline) -> str:
 
 def head(selected: Callable[[bool], None]) -> Any:
     """Return the line above the rows; `selected` is called when all rows are checked or not."""
-    box = check_box("Select all runs in sight", lambda: selected(box.value))
+    box = check_box("Select all listed runs", lambda: selected(box.value))
     names = line([f'<span class="wb-quiet">{name}</span>' for name in COLUMNS])
     parts = [box, html(names, description="Columns"), html(description="Actions")]
     return styled(ipw.Box, "wb-run-row", "wb-run-head-row", children=parts)
