@@ -81,12 +81,12 @@ def sort_by_heads(workbench: WorkbenchPage) -> None:
     workbench.page.keyboard.press("Enter")
     expect(table.locator("th[aria-sort]")).to_have_count(0)
     expect(workbench.button("first on top")).to_be_disabled()
-    expect(workbench.field("Sorted by")).to_have_value("as listed")
+    expect(workbench.field("Sort by")).to_have_value("as listed")
     expect(rate.get_by_role("button")).to_be_focused()
     name.get_by_role("button").click()
     expect(name).to_have_attribute("aria-sort", "ascending")
     expect(table.locator("tbody td").first).to_contain_text("Mirrored on 2")
-    expect(workbench.field("Sorted by")).to_have_value("name")
+    expect(workbench.field("Sort by")).to_have_value("name")
 
 
 def test_a_comparison_of_two_strategies_is_stopped_and_resumed(workbench: WorkbenchPage) -> None:
@@ -139,13 +139,13 @@ def test_an_earlier_comparison_opens_by_a_click_as_it_was_left(lab: LabPage) -> 
     expect(row.get_by_role("button", name="Shown")).to_be_disabled()
     expect(workbench.root.get_by_text("3 of 6 runs done, stopped")).to_be_visible()
     expect(workbench.button("Resume the comparison")).to_be_visible()
-    expect(workbench.field("Sorted by")).to_have_value("speed")
+    expect(workbench.field("Sort by")).to_have_value("speed")
     expect(workbench.root.get_by_text("1 earlier run, stopped")).to_be_visible()
     expect(workbench.root.get_by_role("img", name="Accuracy along steps")).to_be_visible()
     sort_by_heads(workbench)
     for theme in ("light", "dark"):
         workbench.lab.set_theme(theme)
-        workbench.field("Sorted by").scroll_into_view_if_needed()
+        workbench.field("Sort by").scroll_into_view_if_needed()
         workbench.lab.screenshot(f"compare-earlier-{theme}")
     assert workbench.overflowing() == []
     load_axe(workbench.page)

@@ -149,9 +149,8 @@ def test_colours_that_cannot_be_saved_are_used_for_now(tmp_path: Path) -> None:
     until(lambda: "<polyline" in shown._results._curves.value)
     (comparison.folder / KEPT).mkdir()
     shown._results._colors.chosen = {"OneDevice": "#123456"}
-    until(
-        lambda: "The colours are lost when this notebook is closed." in shown._results._colors.note
-    )
+    lost = "The colours are not saved: they last until this notebook is closed."
+    until(lambda: lost in shown._results._colors.note)
     until(lambda: 'stroke="#123456"' in shown._results._curves.value)
 
 

@@ -82,8 +82,7 @@ def test_a_comparison_with_damaged_events_is_listed_with_the_reason(root: Path) 
         events.write(json.dumps({"time": 1.0, "event": "left_out"}) + "\n")
     _, older = summaries(root)
     assert older.name == (
-        "Its files are not valid files of a comparison (KeyError: 'candidate'). Restore them, or "
-        "delete the folder."
+        "Its files are damaged (KeyError: 'candidate'). Restore them, or delete the folder."
     )
 
 
@@ -138,7 +137,7 @@ def test_an_added_run_that_is_missing_stays_in_the_list_with_the_reason(root: Pa
     run.delete()
     again = view(root)
     until(lambda: len(rows_of(again._results._table.value)) == 3)
-    assert f"{run.id} was added here and cannot be read" in again._earlier._message.value
+    assert f"The added run {run.id} cannot be read" in again._earlier._message.value
     ((label, missing),) = again._earlier._added.options
     assert label == f"{run.id}, cannot be read"
     again._results.choices.sort.value = "speed"
@@ -182,7 +181,8 @@ def test_a_view_that_cannot_be_kept_is_said(root: Path) -> None:
     until(lambda: len(names(shown)) == 3)
     (root / NEW / KEPT).mkdir()
     shown._results.choices.sort.value = "speed"
-    until(lambda: "This view is lost when the notebook is closed" in shown._kept_note.value)
+    lost = "This view is not saved: it lasts until the notebook is closed."
+    until(lambda: lost in shown._kept_note.value)
 
 
 def test_unfinished_runs_are_added_and_said_not_to_count(root: Path) -> None:

@@ -302,7 +302,7 @@ def test_a_stopped_comparison_can_be_resumed(tmp_path: Path) -> None:
     until(lambda: shown._resume.layout.display is None)
     assert rows_of(shown._results._table.value)[1][-2] == "waiting"
     shown._resume.click()
-    until(lambda: "A click resumes only a comparison" in shown._progress.value)
+    until(lambda: "resuming would execute its code" in shown._progress.value)
     assert "compare.json of " in shown._progress.value
     assert not next(tmp_path.glob("compare-*/queue.log"), None)
 

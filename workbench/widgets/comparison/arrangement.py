@@ -66,7 +66,7 @@ class KeptArrangement:
             self._kept = read_arrangement(folder)
         except RunError as error:
             self._folder = None  # a damaged file may hold what the person wants back
-            self._say(f"The usual view is shown, and changes to it are not kept. {error}")
+            self._say(f"The default view is shown, and changes to it are not saved. {error}")
         return self._kept
 
     def keep(self, arrangement: Arrangement) -> None:
@@ -80,7 +80,7 @@ class KeptArrangement:
         )
 
     def _failed(self, error: Exception) -> None:
-        self._say(f"This view is lost when the notebook is closed. {error}")
+        self._say(f"This view is not saved: it lasts until the notebook is closed. {error}")
 
 
 def read_arrangement(folder: Path) -> Arrangement:
@@ -96,8 +96,8 @@ def read_arrangement(folder: Path) -> Arrangement:
         return Arrangement()
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise RunError(
-            f"The view of a comparison is a JSON object in {KEPT}; {path}: {error}. Correct or "
-            "remove that file, then open the comparison again."
+            f"The saved view cannot be read from {path}: {error}. Correct or remove that file, "
+            "then open the comparison again."
         ) from error
 
 
@@ -134,8 +134,8 @@ def _checked(values: Any) -> Arrangement:
     texts = {name: values[name] for name in ("baseline", "sort", "only", "measure", "along")}
     added, turned = values["added"], values["turned"]
     if not isinstance(turned, bool):
-        raise ValueError(f"its turned is {turned!r}")
+        raise ValueError(f"turned is {turned!r}")
     for name, value in [*texts.items(), *(("added", each) for each in added)]:
         if not isinstance(value, str) or value not in OFFERED.get(name, (value,)):
-            raise ValueError(f"its {name} is {value!r}")
+            raise ValueError(f"{name} is {value!r}")
     return Arrangement(**texts, turned=turned, added=tuple(added))

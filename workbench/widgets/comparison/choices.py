@@ -20,7 +20,7 @@ from .sorting import SORTS, Order
 if TYPE_CHECKING:
     from workbench.experiments import Table
 
-AGAINST_FIRST = ("the first row with a speed", FIRST)
+AGAINST_FIRST = ("the first row with a measured speed", FIRST)
 
 
 class ComparisonChoices:
@@ -31,15 +31,15 @@ class ComparisonChoices:
         self._writing = False
         self._against = FIRST
         """The chosen baseline. It stays chosen while its row is not there."""
-        self.baseline = _choice("Against", [AGAINST_FIRST])
-        self.sort = _choice("Sorted by", [("as listed", ""), *((name, name) for name in SORTS)])
+        self.baseline = _choice("Baseline", [AGAINST_FIRST])
+        self.sort = _choice("Sort by", [("as listed", ""), *((name, name) for name in SORTS)])
         self._turned = False
         self.turn = button("", "Reverse the order", self._on_turn)
         self.turn.add_class("wb-turn")
         self._show_order(Order())
         self.only = text_box("Show only", placeholder="part of a name")
         self.measure = _choice("Curves of", [(name, key) for key, name in MEASURES.items()])
-        self.along = _choice("Curves along", [(name, key) for key, name in ALONG.items()])
+        self.along = _choice("X axis of the curves", [(name, key) for key, name in ALONG.items()])
         self._rows_shown = html(description="How many rows are shown")
         of_rows, of_curves = (self.baseline, self.sort, self.only), (self.measure, self.along)
         for control in (*of_rows, *of_curves):

@@ -51,7 +51,7 @@ class RowColors(anywidget.AnyWidget):
         try:
             self._kept = read_colors(folder) if folder else {}
         except RunError as error:
-            self._kept, self.note = {}, f"The usual colours are shown. {error}"
+            self._kept, self.note = {}, f"The default colours are shown. {error}"
         self.chosen = dict(self._kept)
 
     def show(self, rows: Sequence[tuple[int, str]]) -> None:
@@ -72,7 +72,7 @@ class RowColors(anywidget.AnyWidget):
         self._changed()
 
     def _failed(self, error: Exception) -> None:
-        self._say(f"The colours are lost when this notebook is closed. {error}")
+        self._say(f"The colours are not saved: they last until this notebook is closed. {error}")
 
     def _say(self, note: str) -> None:
         self.note = note
@@ -90,7 +90,7 @@ def read_colors(folder: Path) -> dict[str, str]:
         return _colors(values.get("colors"))
     except (OSError, ValueError, AttributeError) as error:
         raise RunError(
-            f"Chosen colours are a JSON object in {KEPT}; {path}: {error}. Remove that file, then "
+            f"The chosen colours cannot be read from {path}: {error}. Remove that file, then "
             "choose the colours again."
         ) from error
 

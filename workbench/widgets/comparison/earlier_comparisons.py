@@ -140,7 +140,7 @@ def _summary(comparison: Comparison) -> Summary:
     except RunError as error:
         return Summary(comparison, str(error), "", "", "")
     except (LookupError, TypeError, ValueError) as error:
-        why = f"Its files are not valid files of a comparison ({type(error).__name__}: {error})."
+        why = f"Its files are damaged ({type(error).__name__}: {error})."
         return Summary(comparison, f"{why} Restore them, or delete the folder.", "", "", "")
     return Summary(comparison, _named(labels), start, runs, state)
 

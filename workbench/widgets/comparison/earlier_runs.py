@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 ROWS = 7
 ABOUT = (
-    "Runs of the same script share one row. Runs that are not finished are not counted; the table "
-    "says so. Select several with Ctrl or Shift."
+    "Runs of the same script share one row. Unfinished runs are not counted; the table says so. "
+    "Select several with Ctrl or Shift."
 )
 
 
@@ -65,7 +65,7 @@ class EarlierRuns:
         self.chosen = tuple(map(listed, folders))
         unreadable = [run for run in self.chosen if isinstance(run, UnreadableRun)]
         self._message.value = "".join(
-            markup.notice("warning", f"{run.id} was added here and cannot be read. {run.why}")
+            markup.notice("warning", f"The added run {run.id} cannot be read. {run.why}")
             for run in unreadable
         )
         self._offer()

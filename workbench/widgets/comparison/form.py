@@ -38,10 +38,10 @@ SIZES = {
 
 PRECISIONS = {name: each for name, each in catalog.PRECISIONS.items() if name != "float64"}
 XLA = {
-    "off": Choice("Off", "TensorFlow runs its own operations one after another."),
+    "off": Choice("Off", "TensorFlow runs the operations of the step one by one."),
     "on": Choice("On", "XLA compiles each replica's step."),
 }
-AS_IN_FORM = "If none is ticked, the form above decides."
+AS_IN_FORM = "If none is ticked, the setting of the form applies."
 
 
 @dataclass(frozen=True)
@@ -108,17 +108,17 @@ class ComparisonForm:
         self.steps = NumberField("compared_steps", "Steps per run", whole=True, optional=True)
         self.steps.hint("automatic")
         self.steps.show_help(
-            "All in one epoch; with a target accuracy, in as many epochs as in the form above. "
-            "Empty: enough steps to measure a speed."
+            "All steps are in one epoch; with a target accuracy, in as many epochs as the form "
+            "says. Empty: enough steps to measure the throughput."
         )
         self.repeats = NumberField("compared_repeats", "Runs per candidate", whole=True)
         self.repeats.write(3)
-        self.repeats.show_help("Three or more runs give an interval.")
+        self.repeats.show_help("Confidence intervals need at least three runs.")
         self.budget = NumberField(
             "budget_seconds", "Time budget in seconds", whole=False, optional=True
         )
         self.budget.hint("no limit")
-        self.budget.show_help("The limit for all runs together. Empty: no limit.")
+        self.budget.show_help("The limit applies to all runs together. Empty: no limit.")
         self.target = NumberField("target_accuracy", "Target accuracy", whole=False, optional=True)
         self.target.hint("none")
         self.target.show_help(

@@ -28,8 +28,8 @@ def refuse_foreign(comparison: Comparison) -> None:
         return
     what = ", ".join(foreign) or ASKED
     raise RunError(
-        "A click resumes only a comparison that this machine started, because a resume executes "
-        f"its code with all your permissions; {what} of {folder.name} was not started here in its "
-        f"present form. Read the files in {folder}; if you trust them, resume the comparison in a "
-        f"terminal: workbench compare {shlex.quote(str(folder))} --resume"
+        f"{what} of {folder.name} was not started on this machine, or has changed since, and "
+        f"resuming would execute its code with all your permissions. Read the files in {folder}. "
+        "If you trust them, resume the comparison in a terminal: "
+        f"workbench compare {shlex.quote(str(folder))} --resume"
     )

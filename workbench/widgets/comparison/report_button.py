@@ -34,7 +34,7 @@ class ReportButton:
         """`seen` returns the result of the newest look."""
         self._runs_dir, self._seen = runs_dir, seen
         self._save = button(
-            "Save as HTML report", "One page to show to anybody; it opens without a network",
+            "Save as HTML report", "One page that you can share; it opens offline",
             self._on_save,
         )  # fmt: skip
         self._times = check_box("Time each run's step first", ticked=False)
@@ -119,8 +119,8 @@ def write(seen: Seen, path: Path) -> Path:
 
     if not any(group.runs for group in seen.groups):
         raise RunError(
-            "A report needs at least one run that has begun; no row has one. Wait for the first "
-            "run, or add earlier runs."
+            "No run has started yet, so there is nothing to report. Wait for the first run, or "
+            "add earlier runs."
         )
     table = add_losses(seen.table, seen.groups) if any(seen.due) else seen.table
     return write_comparison(Compared(seen.groups, table, seen.advice), path)
