@@ -101,9 +101,9 @@ class ScriptOpening:
     def tell(self, left_out: tuple[str, ...]) -> None:
         """Show the edited lines that the form's script cannot have."""
         text = (
-            "The form's settings change these lines of yours, so the form's script does not have "
-            "them. Set the fields as they were, put the lines into the saved script by hand, or "
-            "train the script as it is. The two scripts stand side by side below."
+            "The settings of the form change these lines that you edited, so the form's script "
+            "leaves your edits out. Set the fields back, copy the lines into the saved script by "
+            "hand, or train the script as it is. Both scripts are shown side by side below."
         )
         shown = markup.notice("warning", text) + _items(list(left_out)) if left_out else ""
         self._left_out.value = shown
@@ -140,7 +140,7 @@ class ScriptOpening:
     def _refuse(self, path: Path, error: Exception) -> None:
         message = f"{path}: {error}"
         if not isinstance(error, ConfigError | RunError):
-            message = f"A script is opened from a text file; {path}: {error}. Fix the path."
+            message = f"{path} cannot be opened: {error}. Check the path."
         self._state.value = markup.notice("error", message)
 
     def _kept(self, opened: Opened) -> dict[str, str]:
@@ -154,15 +154,18 @@ class ScriptOpening:
                 f"The form shows {self._name}, which is unchanged since the workbench wrote it."
             )
             return markup.notice("info", message)
-        message = f"{self._name} was edited. The form shows what it knows; the file is not changed."
+        message = (
+            f"{self._name} was edited. The form shows the settings that it recognizes; the file is "
+            "not changed."
+        )
         held = markup.notice("info", message) + _items(
             sentences([each for each in opened.differences if not each.lost])
         )
         if not opened.lost:
             return held
         only = (
-            "No field holds the following parts. The form's script keeps them, also with other "
-            "settings, while the box below is checked."
+            "The form has no fields for the following parts. While the box below is checked, the "
+            "form's script keeps them, even if you change settings."
         )
         return held + markup.notice("info", only) + _items(sentences(opened.lost))
 

@@ -55,7 +55,9 @@ class ScriptSaving:
                 self._say("error", str(error))
                 return
             if text is None:
-                self._say("error", "There is no script while the form has problems; fix them.")
+                self._say(
+                    "error", "There is no script while the form has problems. Fix them first."
+                )
                 return
             self._save(path.with_suffix(suffix), text)
 
@@ -76,13 +78,13 @@ class ScriptSaving:
                 return
         except (OSError, UnicodeDecodeError) as error:
             fix = "Choose another path."
-            self._say("error", f"A script is saved to a writable file; {path}: {error}. {fix}")
+            self._say("error", f"The script cannot be saved to {path}: {error}. {fix}")
             return
         self._ask(path, text, replaceable=_as_made(held))
 
     def _ask(self, path: Path, text: str, *, replaceable: bool) -> None:
         aside = beside(path)
-        found = f"{path} was edited, or the workbench did not write it; it is never overwritten."
+        found = f"{path} was edited or was not written by the workbench, so it is not overwritten."
         if replaceable:
             found = f"{path} contains another script of the workbench."
         self._say("warning", f"{found} Save this script next to it, or under another name.")

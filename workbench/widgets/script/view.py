@@ -151,7 +151,7 @@ class ScriptView:
             return run.script if run else self._form_text()
         if run is None and self.edited(plan) is not None:
             raise ScriptError(
-                "a notebook is made of the workbench's own functions",
+                "without edits to be saved as a notebook",
                 f"the edits of {self._opening.edited}",
                 "Save .py, or leave the edits out of the form's script.",
             )
