@@ -41,9 +41,9 @@ CELLS = [
 ]  # fmt: skip
 RATES_OF_RUNS = (0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.03, 0.05)
 CLOSER_LOOKS = {
-    "X-ray of one step": "Step, from 1",
+    "X-ray of one step": "Step (from 1)",
     "Why is it slow?": "Seconds of timing",
-    "Should I scale?": "Batches to take",
+    "Should I scale?": "Batches to measure",
     "Predictions": None,
     "Report and export": "Save the run as",
 }

@@ -196,13 +196,13 @@ def test_figures_and_help_replace_the_front_end_until_it_answers(
 ) -> None:
     page = ViewPage(lab, growing, before=LATE_FRONT_END)
     output = lab.cell(0)
-    expect(output.get_by_text("This page has not drawn the live view. In Jupyter:")).to_be_visible()
+    expect(output.get_by_text("The live view did not load. In Jupyter:")).to_be_visible()
     expect(output.locator(".jp-RenderedPlotly img, .jp-RenderedImage img").first).to_be_visible()
     expect(output.get_by_role("button", name="Stop")).to_be_visible()
     lab.screenshot("plain")
     lab.page.evaluate("window.letIn()")
     page.wait_for_points()
-    expect(output.get_by_text("This page has not drawn the live view.")).to_have_count(0)
+    expect(output.get_by_text("The live view did not load.")).to_have_count(0)
 
 
 def test_a_page_too_slow_for_anywidget_is_given_another_widget(lab: LabPage, growing: Run) -> None:

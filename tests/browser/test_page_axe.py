@@ -24,9 +24,9 @@ FIRST_CONTROL = {
 }
 """A control of each page that is made when its tab is first opened."""
 CLOSER_LOOKS = {
-    "X-ray of one step": "Step, from 1",
+    "X-ray of one step": "Step (from 1)",
     "Why is it slow?": "Seconds of timing",
-    "Should I scale?": "Batches to take",
+    "Should I scale?": "Batches to measure",
 }
 """A control of each page under the opened run."""
 

@@ -42,7 +42,7 @@ class ShouldScale:
         self._alive = False
         self._work = LongWork("measuring the noise scale", self._set_busy)
         self._agreeing = Agreeing(self._work.report)
-        self._steps = NumberField("noise_steps", "Batches to take", whole=True)
+        self._steps = NumberField("noise_steps", "Batches to measure", whole=True)
         self._steps.write(STEPS)
         self._steps.show_help(
             "More batches give a narrower interval. Small data has fewer batches."
@@ -52,7 +52,7 @@ class ShouldScale:
             "Also at the first weights, to show how the noise scale grew in training."
         )
         self._measure = button(
-            "Measure", "Take batches at the newest checkpoint, without training", self._on_measure
+            "Measure", "Take gradients at the newest checkpoint, without training", self._on_measure
         )
         self._found = html(description="How far more replicas help")
         self.box = section(
@@ -96,7 +96,7 @@ class ShouldScale:
         self._found.value = ""
 
         def work(on_progress: OnProgress, stopped: Stopped) -> Scaling:
-            on_progress("Taking batches", expected_seconds(run, steps, growth=growth))
+            on_progress("Measuring gradients", expected_seconds(run, steps, growth=growth))
             return should_scale(run, steps, growth=growth, stopped=stopped)
 
         self._work.begin(work, self._show_answer)

@@ -21,8 +21,8 @@ BUNDLE_ENDING = "-bundle.zip"
 KINDS = {
     "html": Choice(
         "HTML report",
-        "One page with curves, results, environment and script, to show to anybody. It opens from "
-        "disk, without a network.",
+        "One page with curves, results, environment and script, to share. It opens from disk, "
+        "offline.",
     ),
     "csv": Choice(
         "CSV tables",

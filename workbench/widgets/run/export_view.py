@@ -100,7 +100,7 @@ class ExportView:
         self._set_busy(stop)
         set_visible(self._end, visible=kind in IN_PARTS)
         self._offer(None)
-        seconds = "; its data is made again and hashed, which takes seconds" * (kind == BUNDLE)
+        seconds = "; making and hashing its data again takes seconds" * (kind == BUNDLE)
         self._state.value = markup.quiet(f"Saving {path.name}{seconds} ...")
         progress = _Progress(self._state, stop)
         run_in_background(
@@ -193,7 +193,7 @@ def zipped(folder: Path, into: Path) -> Path:
         made = shutil.make_archive(str(into / folder.name), "zip", folder.parent, folder.name)
     except OSError as error:
         raise RunError(
-            f"A folder is downloaded as a zip file, which is made in {into}; {folder}: {error}. "
-            "Free some space there and click again, or copy the folder itself."
+            f"The zip file for the download of {folder} cannot be written to {into}: {error}. Free "
+            "some space there and click again, or copy the folder itself."
         ) from error
     return Path(made)

@@ -48,7 +48,7 @@ class Following:
     def _ipython_display_(self) -> None:
         """Wait without `await`, in a way that works in every kernel."""
         if self._run is None:
-            self._say("There is no run to wait for; Train starts one.")
+            self._say("There is no run to wait for. Click Train to start one.")
             return
         self._say(
             "Waiting for the run. Buttons work again when this cell ends; with `await follow()` "
@@ -68,7 +68,7 @@ class Following:
     async def _wait(self) -> str:
         run = self._run
         if run is None:
-            self._say("There is no run to wait for; Train starts one.")
+            self._say("There is no run to wait for. Click Train to start one.")
             return "no run"
         clicks = _QueuedClicks()
         self._waits(True)

@@ -42,7 +42,7 @@ class PlainView:
 
     def __init__(self, act: Act) -> None:
         where = host()
-        missing = f"This page has not drawn the live view. In {where}: {HELP[where]}"
+        missing = f"The live view did not load. In {where}: {HELP[where]}"
         self._act = act
         self._offered: list[str] = []
         self._more_epochs = 0

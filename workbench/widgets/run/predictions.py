@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from workbench.runs import Run
 
 NO_IMAGES = (
-    "The examples of this data are not shown as pictures: an image has the shape (height, width), "
-    "(height, width, 1), (height, width, 3) or (height, width, 4)."
+    "These examples cannot be shown as images: an image has the shape (height, width), (height, "
+    "width, 1), (height, width, 3) or (height, width, 4)."
 )
 ALL, WRONG, RIGHT = "all", "wrong", "right"
 
@@ -47,7 +47,7 @@ class Predictions:
         by_class = styled(ipw.Box, "wb-by-class", children=[self._classes, self._confusion])
         self._which = styled(
             ipw.ToggleButtons, "wb-nolabel", style=NO_WIDTH, visible=False,
-            options=[("All saved", ALL), ("Wrong answers", WRONG), ("Right answers", RIGHT)],
+            options=[("All saved", ALL), ("Wrong", WRONG), ("Correct", RIGHT)],
             description="Which images",
         )  # fmt: skip
         self._which.observe(lambda _: self._show_images(), "value")
@@ -67,7 +67,7 @@ class Predictions:
             self._agreeing.clear()
             self._evaluate.disabled = True
             self._show_evaluation(None)
-            self._state.value = markup.quiet("The model can be evaluated after the run's end.")
+            self._state.value = markup.quiet("The model can be evaluated when the run has ended.")
             return
         if self._run is not None and run.id == self._run.id:
             return
@@ -81,7 +81,8 @@ class Predictions:
             self._state.value = markup.quiet(str(error))
             return
         self._evaluate.disabled = False
-        self._state.value = markup.quiet(f"Not evaluated yet. Evaluates {weights_in_words(step)}.")
+        weights = weights_in_words(step)
+        self._state.value = markup.quiet(f"Not evaluated yet. Evaluate tests {weights}.")
         if kept_evaluation(run.dir, step) is not None:
             self._read(run)
 
@@ -124,7 +125,7 @@ class Predictions:
         self._state.value = markup.quiet(f"Test accuracy {accuracy}, test loss {loss}{weights}.")
         if not evaluation["classes"]:
             self._classes.value = markup.quiet(
-                "The results of this model are not classes, so none has an accuracy of its own."
+                "This model does not predict classes, so there is no accuracy by class."
             )
             for part in (self._confusion, self._which, self._images):
                 set_visible(part, visible=False)
@@ -162,8 +163,8 @@ def _class_table(classes: list[dict[str, Any]]) -> str:
         "</span></td></tr>"
         for row in classes
     )
-    head = '<th>Class</th><th class="wb-number">Examples</th><th class="wb-number">Right</th>'
-    share = '<th><span class="wb-hidden">Share that is right</span></th>'
+    head = '<th>Class</th><th class="wb-number">Examples</th><th class="wb-number">Correct</th>'
+    share = '<th><span class="wb-hidden">Share that is correct</span></th>'
     caption = '<caption class="wb-hidden">Accuracy by class</caption>'
     return (
         markup.heading("Accuracy by class", 3)

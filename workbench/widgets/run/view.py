@@ -30,8 +30,8 @@ BEGINS = ("queued", "starting", "running")
 """The states with which a run begins, or begins again."""
 PACKED = "Config, plan, script, records, events, model and the last checkpoint in one file"
 OTHER_VERSION = (
-    "This page's run view has version {theirs}, this kernel's workbench has version {ours}. Save "
-    "the notebook and reload the page."
+    "The run view of this page has version {theirs}, but the workbench of the kernel has version "
+    "{ours}. Save the notebook and reload the page."
 )
 
 

@@ -25,11 +25,11 @@ class Xray:
     def __init__(self) -> None:
         self._run: Run | None = None
         self._step = styled(
-            ipw.IntText, value=1, description="Step, from 1", style=ANY_WIDTH,
+            ipw.IntText, value=1, description="Step (from 1)", style=ANY_WIDTH,
             layout={"width": "190px"},
         )  # fmt: skip
         self._ask = button(
-            "X-ray", "Do this step once more and show every replica's numbers", self._on_ask
+            "X-ray", "Repeat this step and show the numbers of every replica", self._on_ask
         )
         self._state = html(description="State of the X-ray")
         self._agreeing = Agreeing(self._say)
@@ -48,7 +48,7 @@ class Xray:
         self._agreeing.clear()
         self._ask.disabled = False
         self._picture.value = ""
-        words = "Which step? The first is 1. What each replica saw in it is measured once more."
+        words = "Choose a step. X-ray repeats it, to measure what each replica saw in it."
         self._state.value = markup.quiet(words)
 
     def _on_ask(self, _: Any) -> None:
@@ -57,7 +57,7 @@ class Xray:
 
     def _begin(self, run: Run, step: int) -> None:
         self._ask.disabled = True
-        words = f"Step {step:,} is done once more, from the nearest checkpoint; this takes seconds"
+        words = f"Repeating step {step:,} from the nearest checkpoint; this takes seconds"
         self._state.value = markup.quiet(f"{words} ...")
         run_in_background(
             waiting()(lambda: run.xray(step)),
