@@ -162,7 +162,7 @@ def test_buttons_are_answered_while_a_cell_follows_the_run(page: LabPage) -> Non
     expect(keeping).to_be_visible()
     workbench.train(**LONG_RUN)
     expect(workbench.state).to_have_text("running")
-    note = workbench.root.get_by_text("A cell with these two lines runs until the run ends")
+    note = workbench.root.get_by_text("Run these two lines in a cell: it runs until the run ends")
     expect(note).to_be_visible()
     expect(workbench.root.get_by_text(CELL)).to_be_visible()
     page.screenshot("note")

@@ -18,7 +18,7 @@ def test_equal_gpus_are_counted() -> None:
 def test_what_is_unknown_or_missing_is_named() -> None:
     bare = replace(LAPTOP, cpu_model=None, cpu_cores=1, tensorflow_version=None, tpu_chips=0)
     line = one_line(bare)
-    assert "processor of unknown model, 1 core" in line
+    assert "CPU of unknown model, 1 core" in line
     assert line.endswith("no TensorFlow")
 
 

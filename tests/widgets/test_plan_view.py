@@ -122,7 +122,7 @@ def test_without_tensorflow_the_plan_is_shown_and_nothing_is_measured() -> None:
     view = PlanView()
     view.show(Form(RunConfig(), machine).state)
     assert "2, virtual" in view._numbers.value
-    assert "measured once its Python has TensorFlow" in view._model.value
+    assert "measured once its interpreter has TensorFlow" in view._model.value
     assert view._measured is None
 
 

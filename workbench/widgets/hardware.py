@@ -69,7 +69,7 @@ class Hardware:
         self._interpreter = interpreter
         self._refresh.disabled = True
         self._message.value = ""
-        self._state.value = markup.quiet("Asking TensorFlow what it can use ...")
+        self._state.value = markup.quiet("Asking TensorFlow which devices it can use ...")
         self._asking.ask(lambda: _detect(interpreter), self._answered, self._failed)
 
     def _on_refresh(self, _: Any) -> None:
@@ -107,7 +107,7 @@ def one_line(devices: Devices) -> str:
     version = devices.tensorflow_version
     parts = [
         *_accelerators(devices),
-        f"{devices.cpu_model or 'processor of unknown model'}, {_cores(devices)}",
+        f"{devices.cpu_model or 'CPU of unknown model'}, {_cores(devices)}",
         units.byte_size(devices.memory_bytes),
         f"TensorFlow {version}" if version else "no TensorFlow",
     ]
@@ -128,7 +128,7 @@ def _cores(devices: Devices) -> str:
 
 def _rows(devices: Devices) -> list[tuple[str, str]]:
     rows = [
-        ("Processor", f"{devices.cpu_model or 'model unknown'}, {_cores(devices)}"),
+        ("CPU", f"{devices.cpu_model or 'model unknown'}, {_cores(devices)}"),
         ("Memory", units.byte_size(devices.memory_bytes)),
         ("GPUs", "none" if not devices.gpus else ""),
     ]

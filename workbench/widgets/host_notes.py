@@ -21,7 +21,7 @@ REMEDY = (
     "To keep them, enter a folder on a drive under Archive folder (in More settings), or click "
     "Download run below a run."
 )
-AWAKE = "A cell with these two lines runs until the run ends; the buttons work during that time:"
+AWAKE = "Run these two lines in a cell: it runs until the run ends, and the buttons keep working."
 
 
 class HostNotes:

@@ -34,8 +34,10 @@ HELD_SECONDS = 60.0
 JOB_DIR = Path("/RUNS/RUN/jobs/0001")
 """The folder of a job in its preview; only its start gives it one."""
 LAST_BATCH = {
-    "drop": "left out", "keep": "trained on as a shorter batch", "repeat": "filled up",
-}  # fmt: skip
+    "drop": "dropped",
+    "keep": "in a shorter last batch",
+    "repeat": "in a last batch filled from the next shuffle",
+}
 
 
 class PlanView:
@@ -116,7 +118,8 @@ class PlanView:
     def _show_job(self, plan: Plan | None) -> None:
         text = _job(plan) if plan else ""
         self._job.show(bool(text))
-        about = f"{JOB_DIR.parts[1]} and {JOB_DIR.parts[2]} stand for the folders of runs and run."
+        runs, run = JOB_DIR.parts[1:3]
+        about = f"{runs} stands for the folder of runs, {run} for the folder of this run."
         shown = f'<pre class="wb-log">{markup.text(text)}</pre>'
         self._job_text.value = markup.quiet(about) + markup.scrolling("Job as submitted", shown)
 
@@ -124,7 +127,9 @@ class PlanView:
         """Measure no model, because without TensorFlow no model can be built."""
         self._measured = None
         self._inspecting.forget()
-        self._model.value = markup.facts([("Model", "measured once its Python has TensorFlow")])
+        self._model.value = markup.facts(
+            [("Model", "measured once its interpreter has TensorFlow")]
+        )
         self._layers.value = markup.quiet("unknown")
 
     def _measure(self, plan: Plan) -> None:
@@ -190,7 +195,7 @@ def _configs(plan: Plan) -> str:
         (task, json.dumps(config)) for task, config in tf_configs(plan.tasks, addresses).items()
     ]
     what = "Ports" if local else "Hosts and ports"
-    about = f"{what} are chosen at the start; the run then shows them in the lanes of its tasks."
+    about = f"{what} are chosen when the run starts; each task's lane then shows its TF_CONFIG."
     return markup.quiet(about) + markup.table("TF_CONFIG of each task", ("Task", "TF_CONFIG"), rows)
 
 
@@ -220,7 +225,7 @@ def _numbers(state: FormState, plan: Plan) -> list[tuple[str, str]]:
 
 
 def _learning_rate(plan: Plan) -> str:
-    return "the compiled optimizer's" if plan.learning_rate is None else f"{plan.learning_rate:g}"
+    return "set by the optimizer" if plan.learning_rate is None else f"{plan.learning_rate:g}"
 
 
 def _who_trains(plan: Plan) -> list[tuple[str, str]]:
@@ -240,6 +245,6 @@ def _sizes(summary: ModelSummary) -> list[tuple[str, str]]:
     same = summary.trainable_parameters == summary.parameters
     return [
         ("Parameters", f"{summary.parameters:,}{'' if same else trained}"),
-        ("A replica holds", f"{units.byte_size(summary.replica_bytes)} of weights and optimizer"),
+        ("Per replica", f"{units.byte_size(summary.replica_bytes)} of weights and optimizer state"),
         ("Gradients summed per step", units.byte_size(summary.gradient_bytes_per_step)),
     ]

@@ -111,7 +111,7 @@ def test_work_waits_until_no_other_view_uses_tensorflow() -> None:
     work, results = LongWork("timing", lambda busy: None), list[int]()
     with ONE_TENSORFLOW:
         work.begin(lambda on_progress, stopped: 7, results.append)
-        until(lambda: "Waiting for its turn ..." in work.state.value)
+        until(lambda: "Waiting for other TensorFlow work ..." in work.state.value)
         work.button.click()
         until(lambda: "Stopped." in work.state.value)
     assert results == []

@@ -88,8 +88,7 @@ class DownloadWidget(anywidget.AnyWidget):
                 file.seek(start)
                 part = file.read(PART_BYTES)
         except OSError as error:
-            rule = "A file must exist until its download ends"
-            self._refuse(view, f"{rule}; {path}: {error}. Click again.")
+            self._refuse(view, f"{path} could not be read: {error}. Click again.")
             return
         self.send({"kind": "part", "view": view, "from": start}, [part])
 

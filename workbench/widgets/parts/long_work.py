@@ -57,7 +57,7 @@ class LongWork:
         if self.busy:
             return
         stop = threading.Event()
-        self._stop, self._activity, self._end = stop, "Waiting for its turn", None
+        self._stop, self._activity, self._end = stop, "Waiting for other TensorFlow work", None
         self._show_button()
         self._on_busy(True)
 
@@ -152,7 +152,7 @@ def progress(activity: str, end: float | None) -> str:
 def _turn_of_tensorflow(stop: threading.Event) -> Iterator[None]:
     while not ONE_TENSORFLOW.acquire(timeout=WAIT_SECONDS):
         if stop.is_set():
-            raise StoppedError("A measurement waits for its turn; it was stopped. Start it again.")
+            raise StoppedError("Stopped before it started.")
     try:
         yield
     finally:
