@@ -141,7 +141,7 @@ def test_an_earlier_comparison_opens_by_a_click_as_it_was_left(lab: LabPage) -> 
     expect(workbench.button("Resume the comparison")).to_be_visible()
     expect(workbench.field("Sort by")).to_have_value("speed")
     expect(workbench.root.get_by_text("1 earlier run, stopped")).to_be_visible()
-    expect(workbench.root.get_by_role("img", name="Accuracy along steps")).to_be_visible()
+    expect(workbench.root.get_by_role("img", name="Accuracy over steps")).to_be_visible()
     sort_by_heads(workbench)
     for theme in ("light", "dark"):
         workbench.lab.set_theme(theme)

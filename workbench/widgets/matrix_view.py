@@ -1,4 +1,4 @@
-"""The view "Do they agree?": on request, it compares each strategy in both loops with OneDevice."""
+"""The view "Do the strategies agree?": it compares each strategy in both loops with OneDevice."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class MatrixView:
         self._table = html(description="Which strategies agree")
         fields = styled(ipw.Box, "wb-fields", children=[self._data.box, self._steps.box])
         buttons = row(self._start, self._end, self._progress)
-        self.box = section("Do they agree?", ABOUT, fields, buttons, self._table)
+        self.box = section("Do the strategies agree?", ABOUT, fields, buttons, self._table)
         self._offer_steps()
         self._set_busy(None)
         run_in_background(self._newest, self._show_kept, self._failed)

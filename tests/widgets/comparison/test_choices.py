@@ -31,7 +31,7 @@ def test_pictures_without_results_are_empty_and_text_is_escaped() -> None:
 def test_curves_are_described_as_text_too(tmp_path: Path) -> None:
     line = Line("one & two", 0, np.arange(1000.0), np.append(np.nan, np.ones(999)))
     drawn = curves([line], "Loss", "steps")
-    assert 'aria-label="Loss along steps: one &amp; two ends at 1"' in drawn
+    assert 'aria-label="Loss over steps: one &amp; two ends at 1"' in drawn
     assert len(re.findall(r"\d,\d", drawn)) <= 500
 
 

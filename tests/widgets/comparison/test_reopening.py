@@ -110,7 +110,7 @@ def test_a_comparison_opens_as_it_was_left(root: Path) -> None:
     again = opened(root, OLD)
     until(lambda: names(again) == [added, "OneDevice"])
     assert rows_of(again._results._table.value)[0][3] == "baseline"
-    until(lambda: "Examples per second along examples seen" in again._results._curves.value)
+    until(lambda: "Examples per second over examples seen" in again._results._curves.value)
     other = opened(root, NEW)
     assert other._results.choices.arrangement == Arrangement()
     assert other._earlier.chosen == ()

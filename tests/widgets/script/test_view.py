@@ -98,7 +98,7 @@ def test_edits_that_a_field_changes_are_named_side_by_side_before_anything_is_lo
     page.set(per_replica_batch_size=16)
     assert "<li>GLOBAL_BATCH_SIZE = 120  # mine</li>" in page.text
     assert "Difference of the opened file and the form" in page.text
-    assert "without 1 of your lines" in page.note
+    assert "leaves out 1 of your edited lines" in page.note
 
 
 def test_the_edits_can_be_left_out_and_come_back(page: Page, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Which strategy, which batch? The page that trains candidates in turn, with live results."""
+"""Which strategy, which batch size? The page that trains candidates in turn, with live results."""
 
 from __future__ import annotations
 
@@ -75,9 +75,11 @@ class ComparisonView:
         self._resume = button(
             "Resume the comparison", "Continue where the comparison was stopped", self._on_resume
         )
-        self._repeat = button("", "Until the intervals show which is faster", self._on_repeat)
+        self._repeat = button(
+            "", "Train more runs, until the intervals show which is faster", self._on_repeat
+        )
         self._progress = html(description="Progress of the comparison")
-        self._kept_note = html(description="Whether this view is kept")
+        self._kept_note = html(description="Whether this view is saved")
         self._kept = KeptArrangement(self._say_kept)
         self._results = Results(runs_dir, self._on_choice, open_run)
         self._losses = LossDifferences(self._take_losses, self._losses_failed)
@@ -86,7 +88,7 @@ class ComparisonView:
         buttons = row(self._start, self._stop, self._resume, self._repeat, self._progress)
         parts = (self._form.box, buttons, self._others.box, self._earlier.box, self._kept_note)
         self.box = section(
-            "Which strategy, which batch?", ABOUT, *parts, self._results.box,
+            "Which strategy, which batch size?", ABOUT, *parts, self._results.box,
             css_class="wb-compare",
         )  # fmt: skip
         self._show_buttons()

@@ -133,7 +133,7 @@ def curves(lines: Sequence[Line], title: str, along: str) -> str:
     parts.append(drawing.text(along, MARGIN_LEFT + width, CURVE_HEIGHT, "wb-faint", "end"))
     for line in shown:
         parts.append(_polyline(*place(line.x, line.y), line.pen))
-    account = f"{title} along {along}: " + "; ".join(
+    account = f"{title} over {along}: " + "; ".join(
         f"{line.label} ends at {line.y[-1]:.4g}" for line in shown
     )
     drawn = drawing.svg(ACROSS, CURVE_HEIGHT + 6, account, *parts, name="Curves")

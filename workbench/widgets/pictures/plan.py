@@ -114,7 +114,7 @@ def _draw_servers(plan: Plan) -> str:
     third = columns(held, *row, joint.bottom + 26, SERVER_HEIGHT)
     parts = [_leader(task, box) for task, box in zip(leaders, first, strict=True)]
     parts.append(arrow(first[0].middle, first[0].bottom + 3, given.y - 3))
-    parts.append(band(given, "steps, each given to a worker that is free"))
+    parts.append(band(given, "steps, each handed to a free worker"))
     for at, box in enumerate(second):
         parts += _worker(plan, at, box)
         parts.append(arrow(box.middle, given.bottom + 3, box.y - 3))

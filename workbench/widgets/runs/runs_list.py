@@ -144,7 +144,7 @@ class RunsList:
     def _emptiness(self, found: int) -> str:
         if not self._runs:
             return markup.quiet(f"No runs in {self._root()} yet.")
-        return "" if found else markup.quiet("No run has all these words.")
+        return "" if found else markup.quiet("No run matches all these words.")
 
     def _count(self, found: int) -> None:
         of = f"{found:,} of " if found != len(self._runs) else ""

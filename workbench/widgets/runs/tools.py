@@ -41,7 +41,9 @@ class Tools:
         for control in (self._search, self._order):
             control.observe(lambda _: arranged(), "value")
         self._delete = button(
-            "Delete selected ...", "Delete the checked runs, after a question", lambda _: delete()
+            "Delete selected ...",
+            "Delete the selected runs; you are asked first",
+            lambda _: delete(),
         )
         self._delete.disabled = True
         self._count = html(description="Number of runs")

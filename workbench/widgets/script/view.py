@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 FORM, RUN = "form", "run"
 KEPT = (
     "Train starts {name} with these settings and your edits. Rehearse workers starts the form's "
-    "own script, without them."
+    "script without your edits."
 )
 LEFT_OUT = (
-    "Train starts {name} with these settings, but without {count} of your lines that they change: "
-    "the tab Script names them."
+    "Train starts {name} with these settings, but leaves out {count} of your edited lines, "
+    "because the settings change them. The tab Script lists them."
 )
 FORMS, RUNS, OPENED = "form's script", "opened run's script", "opened file"
 
