@@ -172,7 +172,7 @@ def test_compared_runs_are_followed_and_a_deleted_run_is_reported(
         expect(shown.row(other.id)).to_contain_text("This run no longer exists.")
         shown.row(other.id).get_by_role("button", name="Remove").click()
         shown.row(lives.title).get_by_role("button", name="Remove").click()
-        expect(shown.comparison.get_by_text("No run is compared.")).to_be_visible()
+        expect(shown.comparison.get_by_text("No runs to compare.")).to_be_visible()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

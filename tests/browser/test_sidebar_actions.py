@@ -191,7 +191,7 @@ def test_axe_finds_no_violations_in_dialogs(lab: LabPage, runs: Path, theme: str
     sidebar.answer("Cancel")
     sidebar.row("halfway").click()
     sidebar.button("Resume").click()
-    look("Begin again")
+    look("Start over")
     sidebar.answer("Start Over")
     look("Execute the code of")
     sidebar.answer("Cancel")

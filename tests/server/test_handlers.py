@@ -115,7 +115,7 @@ async def test_curves_of_several_runs_come_together_each_with_its_trouble(
     assert [list(head) for head in header["runs"]] == [
         *(["steps_a_point"], ["trouble"], ["steps_a_point"]),
     ]
-    assert "the name of a folder" in header["runs"][1]["trouble"]
+    assert "is not the id of a run in" in header["runs"][1]["trouble"]
 
 
 def test_a_frame_has_only_the_runs_that_are_read_in_a_moment(

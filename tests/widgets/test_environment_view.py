@@ -52,7 +52,7 @@ def test_an_environment_is_offered_for_chips_without_tensorflow_with_its_costs()
     assert view._make.description == "Make a TPU environment"
     about = words(view._state)
     assert "TensorFlow 2.20.0 for TPUs" in about
-    assert "the kernel keeps its packages" in about
+    assert "the packages of the kernel stay as they are" in about
     assert "2 GiB" in about
 
 

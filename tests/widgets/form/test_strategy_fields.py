@@ -211,7 +211,7 @@ def test_a_tpu_found_by_a_newer_inspection_is_no_longer_shown_as_missing(form: F
 
 def test_the_help_of_an_epoch_per_call_names_its_costs(form: Form) -> None:
     set_to(form, steps_per_call="epoch")
-    assert "only at the epoch" in field(form, "steps_per_call")._help.value
+    assert "stop only at the end of the epoch" in field(form, "steps_per_call")._help.value
     assert form.state.config.steps_per_call == "epoch"
     set_to(form, steps_per_call="number")
     assert form.state.config.steps_per_call == 1

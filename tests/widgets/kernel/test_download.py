@@ -72,7 +72,7 @@ def test_parts_of_two_files_are_never_mixed(sent: Sent, tmp_path: Path) -> None:
     assert "has changed" in sent[-1][0]["text"]
     path.unlink()
     ask(widget, "part", **{"from": 0})
-    assert "must exist until its download ends" in sent[-1][0]["text"]
+    assert "could not be read" in sent[-1][0]["text"]
 
 
 def test_the_reason_is_sent_if_nothing_can_be_packed(sent: Sent, tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_a_stopped_run_can_be_evaluated_from_its_last_checkpoint(
 ) -> None:
     page.show(stopped_run(tmp_path), "stopped")
     assert not page._evaluate.disabled
-    assert f"Evaluates {WEIGHTS}." in page._state.value
+    assert f"Evaluate tests {WEIGHTS}." in page._state.value
 
 
 def test_the_result_names_the_checkpoint(page: Predictions, tmp_path: Path) -> None:
@@ -114,6 +114,6 @@ def test_a_run_is_offered_again_after_it_went_on(page: Predictions, tmp_path: Pa
     page.show(run, "stopped")
     page.show(run, "running")
     assert page._evaluate.disabled
-    assert "can be evaluated after the run" in page._state.value
+    assert "can be evaluated when the run has ended" in page._state.value
     page.show(run, "stopped")
     assert not page._evaluate.disabled

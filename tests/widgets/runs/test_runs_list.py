@@ -177,7 +177,7 @@ def test_a_run_must_have_every_word(tmp_path: Path) -> None:
     found("multiworker mlp", worked)
     found(failed.id[-4:], failed)
     found("baseline failed")
-    assert "No run has all these words" in runs._message.value
+    assert "No run matches all these words" in runs._message.value
     assert "0 of 3 runs" in runs.tools._count.value
     found("  ", worked, failed, mine)
 

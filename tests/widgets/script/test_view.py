@@ -153,7 +153,7 @@ def test_an_edited_script_is_never_overwritten(page: Page, path: Path) -> None:
     path.write_text("mine\n")
     page.fill("Save as", str(path))
     page.click("Save .py")
-    assert "never overwritten" in page.text
+    assert "so it is not overwritten" in page.text
     assert not page.shows("Replace it")
     page.click("Save as train-2.py")
     assert path.read_text() == "mine\n"
@@ -166,7 +166,7 @@ def test_a_script_edited_after_it_was_saved_is_never_overwritten(page: Page, pat
     page.click("Save .py")
     path.write_text(path.read_text().replace(*BY_HAND))
     page.click("Save .py")
-    assert "never overwritten" in page.text
+    assert "so it is not overwritten" in page.text
     page.click("Keep it")
     assert BY_HAND[1] in path.read_text()
 
@@ -187,7 +187,7 @@ def test_a_script_edited_between_question_and_answer_is_never_overwritten(
     path.write_text(script().replace(*BY_HAND))
     page.click("Replace it")
     assert path.read_text() == script().replace(*BY_HAND)
-    assert "never overwritten" in page.text
+    assert "so it is not overwritten" in page.text
 
 
 def test_two_runs_and_a_file_are_compared_side_by_side(tmp_path: Path, path: Path) -> None:
