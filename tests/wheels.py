@@ -16,8 +16,8 @@ NODE_MODULES = Path("extension", "node_modules")
 def build(folder: Path, path: str | None = None) -> Path:
     """Build both in an empty folder from what git tracks, with the installed packages for Node.js.
 
-    With another `path`, which is its PATH, these packages are installed anew. Return the wheel, which
-    is beside the sdist.
+    With another `path`, which is its PATH, these packages are installed anew. Return the wheel,
+    which is beside the sdist.
     """
     source, target = folder / "source", folder / "wheel"
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)

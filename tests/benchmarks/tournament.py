@@ -1,8 +1,9 @@
 """The tournament of strategies on Fashion-MNIST, as a user starts it.
 
 `python -m tests.benchmarks.tournament [--quick]` types `workbench compare --data fashion_mnist`,
-which trains every strategy that this machine can run, several times each. It recommends one, or says
-what would decide between them. The time is that of the complete command, with its start and the detection of the devices.
+which trains every strategy that this machine can run, several times each. It recommends one, or
+says what would decide between them. The time is that of the complete command, with its start and
+the detection of the devices.
 """
 
 from __future__ import annotations
