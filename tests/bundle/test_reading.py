@@ -130,9 +130,9 @@ def test_lost_and_changed_bytes_are_noticed(whole: Path, tmp_path: Path) -> None
     data, path = whole.read_bytes(), tmp_path / "b.zip"
     for damaged in (b"", b"no zip", data[:-30], data[:200]):
         path.write_bytes(damaged)
-        refused(path, "complete zip file")
+        refused(path, "not a complete bundle")
     path.write_bytes(data[:2000] + bytes([data[2000] ^ 255]) + data[2001:])
-    refused(path, "complete zip file")
+    refused(path, "not a complete bundle")
 
 
 def test_damage_of_any_kind_is_refused_or_harmless(whole: Path, tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def test_in_mixed_precision_only_equal_losses_agree(bundle: Bundle, run: Run) ->
 
 @pytest.mark.parametrize("losses", ["", "step,loss\n1,high\n", "loss\n1.0\n", "step,loss\n1,1,2\n"])
 def test_unreadable_losses_are_an_error(losses: str, bundle: Bundle, run: Run) -> None:
-    with pytest.raises(RunError, match=r"losses\.csv of a bundle .*Take an undamaged copy"):
+    with pytest.raises(RunError, match=r"losses\.csv in the bundle of .*Take an undamaged copy"):
         check_replay(replace(bundle, losses=losses), run, FACTS)
 
 

@@ -34,7 +34,7 @@ def test_a_measured_step_is_shown_with_its_parts_and_the_suggestion(tmp_path: Pa
     page = page_of(judged(tmp_path, {"host": 1e-3}))
     assert "<h4>Verdict</h4><p><strong>" in page
     assert "Try steps_per_call empty. " in page
-    assert re.search(r"<h4>A step takes 2\.\d+ ms \[.*?\], in 15 rounds</h4>", page)
+    assert re.search(r"<h4>A step takes 2\.\d+ ms \[.*?\], measured in 15 rounds</h4>", page)
     assert re.search(r"host [\d.]+ (m|µ)s \(\d\d\.\d%\)</li>", page)
     assert '<th scope="row">of which fixed</th>' in page
 
@@ -74,7 +74,7 @@ def test_a_damaged_verdict_is_reported_in_its_place(tmp_path: Path) -> None:
 
 def test_workers_that_do_not_wait_for_each_other_have_their_own_pace(tmp_path: Path) -> None:
     run = with_second_worker(timed_run(tmp_path, APART, 3000.0), loss=2.0)
-    assert "pace needs 6 calls; worker-0 has recorded" in page_of(run)
+    assert "calls after its first, and its pace needs 6" in page_of(run)
 
 
 def test_several_runs_are_compared_with_intervals_and_significance(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_the_tasks_of_a_job_are_planned_on_the_hosts_of_its_engine(
     configs = html.unescape(view._configs.value)
     assert f'"worker": ["<{host}>:<chosen at start>", ' in configs
     assert "localhost" not in configs
-    assert "Hosts and ports are chosen at the start" in configs
+    assert "Hosts and ports are chosen when the run starts" in configs
     assert f">{runs_on}<" in view._numbers.value
 
 

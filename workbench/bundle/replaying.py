@@ -112,8 +112,8 @@ def _losses(bundle: Bundle) -> pd.DataFrame:
         return pd.DataFrame({"step": steps.astype(np.int64) + later, "loss": losses})
     except ValueError as error:
         raise RunError(
-            f"{LOSSES} in the bundle of {bundle.manifest.run} cannot be read: {error}. Take an "
-            "undamaged copy of the bundle."
+            f"{LOSSES} in the bundle of {bundle.manifest.run} cannot be read: "
+            f"{str(error).rstrip('.')}. Take an undamaged copy of the bundle."
         ) from error
 
 

@@ -32,7 +32,7 @@ def test_an_impossible_export_is_reported_and_exits_with_one(terminal: Terminal)
     assert "An export never overwrites" in done.stderr
     done = terminal.type("export", "nonesuch", "--format", "csv")
     assert done.returncode == 1
-    assert "received 'nonesuch'" in done.stderr
+    assert "No run 'nonesuch'" in done.stderr
     done = terminal.type("export", run.id, "--format", "cvs")
     assert done.returncode == 2
     assert "Did you mean csv?" in done.stderr

@@ -46,7 +46,7 @@ def test_the_answers_of_all_tasks_arrive_together(tmp_path: Path) -> None:
 def test_a_process_that_exceeds_the_limit_is_ended(tmp_path: Path) -> None:
     ending, answers = watch(tmp_path, f"reply(before=1)\n{GROW}", limit_bytes=200 * MIB)
     assert ending.end == "memory"
-    assert "over the 200 MiB allowed" in ending.reason
+    assert "more than the 200 MiB allowed" in ending.reason
     assert answers == [[{"before": 1}]]
 
 

@@ -63,15 +63,15 @@ def test_any_name_is_kept(tmp_path: Path, name: str) -> None:
 def test_a_file_that_is_not_a_json_object_is_named(tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
     for text, message in (
-        ('{"a": 1', "complete plan"),
+        ('{"a": 1', "plan.json cannot be read"),
         ("[]", "holds a list"),
-        ("", "complete plan"),
+        ("", "plan.json cannot be read"),
     ):
         path.write_text(text)
         with pytest.raises(RunError, match=message):
             read_json(path)
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(RunError, match="complete plan"):
+    with pytest.raises(RunError, match="plan.json cannot be read"):
         read_json(path)
 
 

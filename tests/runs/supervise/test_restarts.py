@@ -109,7 +109,7 @@ def test_a_run_without_restarts_refuses_to_kill_a_task(runs: Runs) -> None:
 def test_an_unknown_task_is_not_killed(runs: Runs) -> None:
     run = runs.start(QUICK_END, tasks=TWO, restarts=1, **GATE)
     at_gate(run)
-    with pytest.raises(RunError, match="got worker-7"):
+    with pytest.raises(RunError, match="Cannot kill task worker-7"):
         run.kill("worker-7")
     (run.dir / "gate").touch()
     assert run.wait(LIMIT_SECONDS) == "finished"

@@ -140,7 +140,7 @@ def test_workers_that_are_not_synchronous_have_no_global_batch(form: Form) -> No
     assert batch.fields[1].box.layout.display == "none"
     assert "there is no global batch" in batch._times.value
     assert "= 64 per step" not in batch._sum.value
-    assert "64 examples in each worker&#x27;s step" in batch._sum.value
+    assert "64 examples per worker step" in batch._sum.value
     set_to(form, per_replica_batch_size="32")
     assert form.state.plan is not None
     assert form.state.plan.per_replica_batch_size == 32

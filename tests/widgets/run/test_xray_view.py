@@ -137,7 +137,7 @@ def test_unknown_and_nonfinite_values_are_named() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"agrees": False}, "differ from the run's own record of the step"),
+        ({"agrees": False}, "so the step was not repeated exactly"),
         ({"agrees": True}, "has the same examples and loss sums"),
         ({"divides_by_batch": False}, "What each replica differentiated is not its loss sum"),
     ],
@@ -162,7 +162,7 @@ def test_a_step_that_the_run_did_not_take_is_refused_next_to_the_field(tmp_path:
     view.show(run, "finished")
     view._step.value = 157
     view._ask.click()
-    until(lambda: "from 1 to 156; received 157" in view._state.value)
+    until(lambda: "has not done step 157, only steps 1 to 156" in view._state.value)
     assert "Problem: " in view._state.value
     assert not view._ask.disabled
 

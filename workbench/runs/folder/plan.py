@@ -78,7 +78,8 @@ def _config(values: Any, path: Path) -> RunConfig:
 
 def _of_another_release(path: Path, error: Exception) -> RunError:
     return RunError(
-        f"{path} does not fit this release: {error}. Open the run with the release that wrote it."
+        f"{path} does not fit this release: {str(error).rstrip('.')}. "
+        "Open the run with the release that wrote it."
     )
 
 
