@@ -18,7 +18,8 @@ from workbench.experiments.scaling import best_of, goodputs
 def test_the_answer_comes_first_then_the_scale_and_larger_batches() -> None:
     lines = report(answer(KNOWN)).splitlines()
     assert lines[0] == answer(KNOWN).sentence
-    assert "after 156 steps    1,152 examples (95 %: 900 to 1,500); measured on 256 gradients" in lines[2]
+    scale = "after 156 steps    1,152 examples (95 %: 900 to 1,500); measured on 256 gradients"
+    assert scale in lines[2]
     rows = [line.split() for line in lines[4:8]]
     assert rows[0][:3] == ["GLOBAL", "BATCH", "REPLICAS"]
     assert rows[2] == ["256", "4", "82%", "78%", "to", "85%", "1.82", "1.78", "to", "1.85"]

@@ -105,5 +105,5 @@ def test_workers_that_do_not_step_together_have_a_line_each_in_the_colour_of_the
 
 
 def test_a_baseline_that_is_not_a_row_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="no row 3 to be the baseline. Choose a row from 0 to 0"):
+    with pytest.raises(RunError, match=r"no row 3 to be the baseline\. Choose a row from 0 to 0"):
         make_table([group(tmp_path, "one", ONE, 1000.0)], baseline=3)

@@ -71,7 +71,7 @@ def test_a_file_that_is_not_a_json_object_is_named(tmp_path: Path) -> None:
         with pytest.raises(RunError, match=message):
             read_json(path)
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(RunError, match="plan.json cannot be read"):
+    with pytest.raises(RunError, match=r"plan\.json cannot be read"):
         read_json(path)
 
 
