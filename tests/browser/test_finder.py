@@ -28,8 +28,8 @@ def test_batch_and_rate_are_found_and_used(lab: LabPage) -> None:
     expect(table.get_by_role("row").last).to_contain_text("128")
     expect(workbench.root.get_by_role("region", name="Throughput by batch size")).to_be_visible()
     workbench.button("Use the largest (128)").click()
-    expect(workbench.field("Batch size per replica")).to_have_value("128")
-    expect(workbench.field("Global batch size")).to_have_value("256")
+    expect(workbench.field("Per-replica batch")).to_have_value("128")
+    expect(workbench.field("Global batch")).to_have_value("256")
 
     workbench.button("Find the learning rate").click()
     use = workbench.root.get_by_role("button", name=re.compile(r"^Use 0\."))

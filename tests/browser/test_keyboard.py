@@ -56,8 +56,8 @@ def test_a_run_is_configured_trained_and_its_script_saved(panel: PanelPage, keys
     keys.choose(label(panel, "Strategy"), "Mirrored", "ArrowUp")
     keys.write(label(panel, "Replicas"), "2")
     keys.write(epochs, "2")
-    keys.write(label(panel, "Batch size per replica"), "32")
-    expect(label(panel, "Global batch size")).to_have_value("64")
+    keys.write(label(panel, "Per-replica batch"), "32")
+    expect(label(panel, "Global batch")).to_have_value("64")
 
     keys.go_to(panel.button("More settings"))
     keys.press("Enter")

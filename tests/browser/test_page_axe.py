@@ -66,7 +66,7 @@ def test_first_screen_settings_problem_and_every_tab(lab: LabPage, theme: str) -
         found.look(tab)
     workbench.root.evaluate(OPEN_ALL)
     found.look("all settings")
-    workbench.fill({"Global batch size": "65"})
+    workbench.fill({"Global batch": "65"})
     expect(workbench.root.locator(".wb-problem").first).to_be_visible()
     workbench.turn_to("Plan")
     found.look("a problem")

@@ -41,14 +41,14 @@ def panel(lab: LabPage) -> Iterator[PanelPage]:
 
 def test_a_click_opens_the_form_and_a_second_click_shows_it_again(panel: PanelPage) -> None:
     panel.open()
-    panel.fill({"Global batch size": "65"})
+    panel.fill({"Global batch": "65"})
     expect(panel.root.get_by_text("64 or 66")).to_be_visible()
 
     panel.lab.command("launcher:create")
     panel.click_card()
     expect(panel.panels).to_be_visible()
     expect(panel.panels).to_have_count(1)
-    expect(panel.field("Global batch size")).to_have_value("65")
+    expect(panel.field("Global batch")).to_have_value("65")
     assert len(panel.kernels()) == 1
 
 
@@ -63,6 +63,19 @@ def test_the_address_of_workbench_lab_opens_it_once(panel: PanelPage) -> None:
     panel.wait_until_live()
     expect(panel.panels).to_have_count(1)
     assert len(panel.kernels()) == 1
+
+
+def test_a_later_workbench_lab_starts_a_new_one_in_the_place_of_the_lost(panel: PanelPage) -> None:
+    """The layout remembers the panel, but its kernel has ended with the server."""
+    panel.lab.open(workbench="")
+    panel.wait_until_live()
+    (before,) = panel.kernels()
+    panel.page.goto("about:blank")
+    panel.lab.server.shut_down_kernels()
+    panel.lab.open(workbench="")
+    panel.wait_until_live()
+    expect(panel.panels).to_have_count(1)
+    assert before not in panel.kernels()
 
 
 def test_palette_menu_and_keyboard_reach_it(panel: PanelPage) -> None:
@@ -184,7 +197,7 @@ def test_a_killed_kernel_is_reported_and_replaced_by_a_click(panel: PanelPage) -
     panel.start_again()
     assert len(panel.kernels()) == 1
     assert panel.kernels() != before
-    panel.fill({"Global batch size": "65"})
+    panel.fill({"Global batch": "65"})
     expect(panel.root.get_by_text("64 or 66")).to_be_visible()
 
 

@@ -73,7 +73,7 @@ def test_each_strategy_trains_by_clicks(preset: str, lab: LabPage) -> None:
         strategy = catalog.STRATEGIES[key]
         workbench.choose(strategy.label)
         expect(notice).to_have_count(int(strategy.workers))
-        expect(workbench.field("Global batch size")).to_be_visible(visible=strategy.synchronous)
+        expect(workbench.field("Global batch")).to_be_visible(visible=strategy.synchronous)
         expect(workbench.button("Train")).to_be_enabled()
         workbench.train(**SHORT)
         run = newest(workbench, before + number)

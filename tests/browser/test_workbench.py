@@ -206,14 +206,14 @@ def test_a_page_loaded_again_during_a_run_is_live_complete_and_answered(lab: Lab
 @pytest.mark.promise
 def test_a_problem_is_shown_next_to_its_field_with_its_fix(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "problem.ipynb")
-    workbench.fill({"Global batch size": "65"})
+    workbench.fill({"Global batch": "65"})
     field = workbench.root.locator(".wb-field:has(> .wb-problem, .widget-html .wb-problem)")
-    expect(field.filter(has_text="64 or 66").last).to_contain_text("Global batch size")
+    expect(field.filter(has_text="64 or 66").last).to_contain_text("Global batch")
     expect(workbench.button("Train")).to_be_disabled()
-    expect(workbench.root.get_by_text("Fix Global batch size to train")).to_be_visible()
+    expect(workbench.root.get_by_text("Fix Global batch to train")).to_be_visible()
 
-    workbench.fill({"Global batch size": "66"})
-    expect(workbench.field("Batch size per replica")).to_have_value("33")
+    workbench.fill({"Global batch": "66"})
+    expect(workbench.field("Per-replica batch")).to_have_value("33")
     expect(workbench.root.locator(".wb-problem")).to_have_count(0)
     expect(workbench.button("Train")).to_be_enabled()
 

@@ -18,6 +18,7 @@ export class WorkbenchPanel extends Panel {
   readonly remembered = new Signal<this, void>(this);
   private readonly _note: Note;
   private _life: Life;
+  private _resumed: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly _host: Host,
@@ -59,7 +60,16 @@ export class WorkbenchPanel extends Panel {
 
   /** Return to the workbench of an earlier page. */
   resume(): Promise<void> {
-    return this._life.resume();
+    this._resumed = this._life.resume();
+    return this._resumed;
+  }
+
+  /** Start a new workbench if the kernel is gone, for a person who opens the panel again. */
+  async renew(): Promise<void> {
+    await this._resumed;
+    if (this._life.phase.kind === 'ended') {
+      await this._restart();
+    }
   }
 
   /** Closing a panel ends its kernel, also where another page shows the same one. */

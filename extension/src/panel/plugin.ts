@@ -25,7 +25,7 @@ const PARAMETER = 'workbench';
 
 type Tracker = WidgetTracker<WorkbenchPanel>;
 
-/** Open the panel of `memory`, or activate the open panel and return undefined. */
+/** Open the panel of `memory`, or activate and renew the open panel and return undefined. */
 async function open(
   app: JupyterFrontEnd,
   tracker: Tracker,
@@ -39,6 +39,7 @@ async function open(
   const there = tracker.find(() => true);
   if (there !== undefined) {
     app.shell.activateById(there.id);
+    void there.renew();
     return undefined;
   }
   const panel = new WorkbenchPanel(host, memory);

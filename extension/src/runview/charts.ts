@@ -63,7 +63,7 @@ export class RunCharts {
     );
     this.node.hidden = true;
     const grid = make('div', 'wbv-grid', ...this._plots.map(plot => plot.node));
-    this.node.append(this._toolbar.node, this._legend.node, grid, this._note);
+    this.node.append(this._toolbar.node, grid, this._legend.node, this._note);
     this.node.addEventListener('keydown', event => this._onKey(event));
     this._observer = new ResizeObserver(() =>
       this._plots.forEach(plot => plot.resize())

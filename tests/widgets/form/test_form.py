@@ -132,7 +132,7 @@ def test_all_problems_are_shown_together_next_to_their_fields(form: Form) -> Non
     for name in wrong:
         assert "Problem" in problem_beside(form, name)
     reason = form.reason
-    assert reason == "Fix Epochs, Learning rate, Global batch size to train."
+    assert reason == "Fix Epochs, Learning rate, Global batch to train."
 
 
 def test_a_size_that_fits_no_memory_has_the_largest_one_beside_its_field(form: Form) -> None:

@@ -3,7 +3,7 @@
 from workbench.plan import Problem
 from workbench.widgets.form.form_words import sentence
 
-LABELS = {"last_batch": "Last batch", "global_batch_size": "Global batch size"}
+LABELS = {"last_batch": "Last batch", "global_batch_size": "Global batch"}
 
 
 def label_of(name: str) -> str:

@@ -36,7 +36,7 @@ class BatchFields:
     """
 
     NAMES = ("per_replica_batch_size", "global_batch_size")
-    LABELS = ("Batch size per replica", "Global batch size")
+    LABELS = ("Per-replica batch", "Global batch")
 
     def __init__(self) -> None:
         self.fields = [
