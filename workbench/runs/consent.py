@@ -32,9 +32,9 @@ class ForeignCode:
     def __str__(self) -> str:
         return (
             f"This executes {self.executes} with all your permissions. This machine has not run "
-            f"{self.run_id} in its present form: it would run {self.interpreter} in "
-            f"{self.working_dir}, with modules from there (sha256 {self.digest}). Read the "
-            "script, and continue only if you trust it."
+            f"{self.run_id} before, or the run has changed since. It would run "
+            f"{self.interpreter} in {self.working_dir}, with modules from there (sha256 "
+            f"{self.digest}). Read the script, and continue only if you trust it."
         )
 
 
