@@ -11,7 +11,7 @@ from jupyter_client import BlockingKernelClient
 from playwright.sync_api import Locator, expect
 
 from tests.browser.lab_page import LabPage
-from tests.browser.workbench_page import PRESET, WorkbenchPage
+from tests.browser.workbench_page import WorkbenchPage
 from tests.waiting import LIMIT_SECONDS
 
 START = "Start a new workbench"
@@ -46,7 +46,7 @@ class PanelPage(WorkbenchPage):
         """Open JupyterLab, click the card, choose `PRESET`, and wait until Train can be clicked."""
         self.lab.open()
         self.click_card()
-        self.field("Preset").select_option(PRESET)
+        self.choose_preset()
         self.wait_until_live()
 
     def wait_until_live(self) -> None:
