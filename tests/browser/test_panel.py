@@ -169,7 +169,9 @@ def test_a_page_that_lost_its_panel_finds_the_workbench_again(panel: PanelPage) 
     before = panel.kernels()
 
     panel.lab.workspace = secrets.token_hex(4)
-    panel.open()
+    panel.lab.open()
+    panel.click_card()
+    panel.wait_until_live()
     assert panel.kernels() == before
     expect(panel.field("Epochs")).to_have_value("7")
 

@@ -73,7 +73,8 @@ def test_a_run_is_downloaded_by_one_click_and_restored_from_its_archive(
         f"{title} ({run.id}), finished"
     )
     workbench.button("Restore").click()
-    expect(workbench.root.get_by_text("was restored: finished at step 156.")).to_be_visible()
     expect(workbench.root.locator(".wbv-title")).to_have_text(title)
+    workbench.turn_to("Runs")
+    expect(workbench.root.get_by_text("was restored: finished at step 156.")).to_be_visible()
     expect(workbench.root.get_by_title(f"Open {title}")).to_be_enabled()
     assert run.status == "finished"
