@@ -20,7 +20,7 @@ from .sorting import SORTS, Order
 if TYPE_CHECKING:
     from workbench.experiments import Table
 
-AGAINST_FIRST = ("the first row with a measured speed", FIRST)
+AGAINST_FIRST = ("first measured row", FIRST)
 
 
 class ComparisonChoices:
