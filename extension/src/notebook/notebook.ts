@@ -17,10 +17,6 @@ export async function fillAndRun(
   }
   const chosen = beside(panel.context.localPath, beginnings);
   cell.model.sharedModel.setSource(workbenchSource(chosen));
-  await NotebookActions.runCells(
-    panel.content,
-    [cell],
-    panel.sessionContext
-  );
+  await NotebookActions.runCells(panel.content, [cell], panel.sessionContext);
   await panel.context.save();
 }
