@@ -35,11 +35,11 @@ handle = display(bundle("first run"), raw=True, display_id="workbench-0a1b2c3d")
 """
 
 
-def code(source: str, outputs: list[dict[str, Any]] | None = None, *tags: str) -> dict[str, Any]:
+def code(source: str, outputs: list[dict[str, Any]] | None = None) -> dict[str, Any]:
     return {
         "cell_type": "code",
         "id": f"cell-{abs(hash(source)) % 10**8}",
-        "metadata": {"tags": list(tags)},
+        "metadata": {},
         "source": source,
         "execution_count": None,
         "outputs": outputs or [],

@@ -60,7 +60,8 @@ def test_a_missing_field_of_a_plan_is_named(tmp_path: Path) -> None:
     plan = json.loads((run.dir / "plan.json").read_text())
     del plan["data"]
     (run.dir / "plan.json").write_text(json.dumps(plan))
-    with pytest.raises(RunError, match=r"lacks fields of a plan: data\. Open the run with"):
+    lacks = r"lacks fields of a plan: data\. Open the run with the release"
+    with pytest.raises(RunError, match=lacks):
         _ = run.outline
 
 

@@ -173,7 +173,7 @@ def test_a_damaged_view_is_reported_and_not_overwritten(text: str, words: str, r
 def test_a_value_that_is_not_offered_is_refused(root: Path) -> None:
     write_arrangement(root / NEW, Arrangement(sort="<b>"))
     shown = view(root)
-    until(lambda: "sort is &#x27;&lt;b&gt;&#x27;" in shown._kept_note.value)
+    until(lambda: ": sort is &#x27;&lt;b&gt;&#x27;" in shown._kept_note.value)
 
 
 def test_a_view_that_cannot_be_kept_is_said(root: Path) -> None:

@@ -46,7 +46,7 @@ def test_the_parts_are_drawn_listed_and_summed_up(tmp_path: Path) -> None:
     verdict = verdict_on(timed_run(tmp_path), {"host": 1e-3})
     page = verdict_picture.page(verdict)
     assert verdict.sentence in page
-    assert re.search(r"A step takes 2\.\d+ ms \[.*\], measured in 15 rounds\. ", page)
+    assert re.search(r"A step takes 2\.\d+ ms \[.*\], measured in 15 rounds\. (The|Timed) ", page)
     cells = re.findall(r'<td class="wb-nowrap"><span [^>]*></span>([^<]+)</td>', page)
     assert cells == ["input", "compute", "of which fixed", "host", "recording"]
     svg = re.search(r"<svg.*?</svg>", page)
@@ -144,7 +144,8 @@ def test_workers_that_are_not_synchronous_have_one_row_each(tmp_path: Path) -> N
     assert not shown._find.disabled
     assert shown._seconds.box.layout.display == "none"
     shown._find.click()
-    until(lambda: "calls after its first, and its pace needs 6" in shown._work.state.value)
+    needs = r"worker-0 has recorded \d+ calls after its first, and its pace needs 6"
+    until(lambda: re.search(needs, shown._work.state.value))
     slow = Interval(0.004, 0.0039, 0.0041)
     shown._show_paces([OwnPace("worker-0", STEP, STEP), OwnPace("worker-1", slow, STEP)])
     assert "<td>the slowest</td>" in shown._found.value
