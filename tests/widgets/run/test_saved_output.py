@@ -91,6 +91,17 @@ def test_each_new_state_is_saved_and_sent_again_to_a_later_page(
     until(lambda: "had no run open" in sent[-1])
 
 
+def test_the_output_of_the_cell_is_not_sent_again_before_a_run(
+    tmp_path: Path, sent: list[str]
+) -> None:
+    view = SavedView(fail)
+    view.show()
+    view.send_again()
+    view.follow(*seen(write_run(tmp_path)))
+    until(lambda: "finished, as of" in sent[-1])
+    assert len(sent) == 2
+
+
 def test_nothing_is_sent_by_a_workbench_that_is_not_shown(tmp_path: Path, sent: list[str]) -> None:
     view = SavedView(fail)
     view.follow(*seen(write_run(tmp_path)))

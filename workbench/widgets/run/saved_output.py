@@ -42,6 +42,8 @@ class SavedView:
         self._display_id = f"workbench-{self.token}"
         self._saving: Latest[None] = Latest()
         self._shown = False
+        self._changed = False
+        """Whether the output is another one than the cell showed."""
         self._due_at = 0.0
         """The monotonic time, in seconds, at which the same state of a run is saved again."""
         self._state = ("", "")
@@ -69,8 +71,11 @@ class SavedView:
         self._save_soon()
 
     def send_again(self) -> None:
-        """Send the output to a page that came later: its file may hold an earlier state."""
-        if self._shown:
+        """Send the output to a page that came later: its file may hold an earlier state.
+
+        What the cell showed is not sent again, because an update marks the notebook as unsaved.
+        """
+        if self._shown and self._changed:
             outputs.update_bundle(self._bundle, self._display_id)
 
     def _save_soon(self) -> None:
@@ -78,8 +83,10 @@ class SavedView:
             self._saving.ask(self._save, lambda _: None, self._failed)
 
     def _save(self) -> None:
-        self._bundle = saved_bundle(self.token, *(self._newest or ()))
-        self.send_again()
+        bundle = saved_bundle(self.token, *(self._newest or ()))
+        if bundle != self._bundle:
+            self._bundle, self._changed = bundle, True
+            self.send_again()
 
 
 def live_bundle(model_id: str) -> dict[str, Any]:
