@@ -11,6 +11,9 @@ export async function fillAndRun(
 ): Promise<void> {
   await panel.context.ready;
   await panel.sessionContext.ready;
+  // The widget manager reads the states of all widgets when the kernel connects. Read while the
+  // cell runs, they replace newer ones (jupyter-widgets/ipywidgets#2570).
+  await panel.sessionContext.session?.kernel?.info;
   const cell = panel.content.widgets[0];
   if (cell === undefined) {
     return;
