@@ -46,6 +46,7 @@ ROOMS: dict[str, set[str]] = {
         *("config", "catalog", "charts", "codegen", "devices", "flock", "interval", "lazy"),
         *("plan", "runs"),
     },
+    "errors": {"config", "runs"},
     "place": {"runs"},
     "tf_config": {"config"},
     "exports": {"config", "lazy", "place", "report", "runs"},
@@ -67,8 +68,8 @@ ROOMS: dict[str, set[str]] = {
     "server": {"config", "codegen", "devices", "plan", "points", "runs", "feed"},
     "cli": {
         *("config", "catalog", "field_help", "devices", "plan", "codegen", "environments"),
-        *("runs", "charts", "lab", "experiments", "exports", "bundle", "report", "scripts"),
-        *("hosts", "tf_config", "units", "verdict", "version"),
+        *("runs", "charts", "errors", "lab", "experiments", "exports", "bundle", "report"),
+        *("scripts", "hosts", "tf_config", "units", "verdict", "version"),
     },
     "__main__": {"cli"},
     "__init__": {"config", "codegen", "lazy", "plan", "runs", "widgets", "devices", "version"},
@@ -107,7 +108,7 @@ PACKAGES: dict[str, set[str]] = {
     "charts": {"numpy", "pandas", "plotly", "matplotlib"},
     "widgets": {
         *("numpy", "pandas", "plotly", "matplotlib", "PIL"),
-        *("ipywidgets", "anywidget", "IPython", "traitlets", "jupyter_core"),
+        *("ipywidgets", "anywidget", "IPython", "traitlets", "jupyter_core", "zmq"),
     },
 }
 MOST_FILES = 15

@@ -1,4 +1,4 @@
-"""Threads of the views end before the interpreter ends, so that no thread aborts it."""
+"""Threads of the views end before the interpreter ends, and before what they need ends."""
 
 import subprocess
 import sys
@@ -29,6 +29,24 @@ def draw():
 
 start_thread(draw, "drawing", stop.set)
 drawing.wait()
+"""
+SEND_AT_THE_END = """
+import threading
+import zmq
+from workbench.widgets.kernel.background import start_thread
+
+context, ending = zmq.Context(), threading.Event()
+pull, push = context.socket(zmq.PULL), context.socket(zmq.PUSH)
+pull.bind("inproc://large")
+push.connect("inproc://large")
+
+def send():
+    ending.wait()
+    push.send(bytes(1_000_000), copy=False)
+    print(len(pull.recv()), "bytes")
+
+start_thread(send, "sending", ending.set)
+import zmq.utils.garbage
 """
 WAIT_FOR_EVER = """
 import threading
@@ -109,6 +127,10 @@ def ended_well(processes: Iterable[subprocess.Popen[str]]) -> list[str]:
 
 def test_a_drawing_thread_is_asked_to_end_and_waited_for() -> None:
     assert ended_well([begin(DRAW_TO_THE_END)]) == ["ended\n"]
+
+
+def test_a_thread_sends_a_large_message_while_the_process_ends() -> None:
+    assert ended_well([begin(SEND_AT_THE_END)]) == ["1000000 bytes\n"]
 
 
 def test_long_work_is_asked_to_stop_and_waited_for() -> None:

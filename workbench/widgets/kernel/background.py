@@ -11,6 +11,7 @@ import atexit
 import contextlib
 import contextvars
 import functools
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
@@ -81,9 +82,15 @@ def waiting() -> Iterator[None]:
             raise SystemExit
 
 
+with contextlib.suppress(ImportError):  # a program without a kernel may lack it
+    # Exit handlers run in reverse order. After its own one, pyzmq fails in the middle of a large
+    # message, and the page cannot read the next message either. So it is registered before ours.
+    import zmq.utils.garbage  # noqa: F401
+
+
 @atexit.register
 def end_threads() -> None:
-    """Ask all threads to end, and wait for the threads that are working.
+    """Ask all threads to end, wait for the threads that are working, and send their messages.
 
     This has no time limit, like Python's own wait for threads. A busy machine can need a minute.
     """
@@ -95,6 +102,7 @@ def end_threads() -> None:
     for thread, _ in living:
         while thread.is_alive() and thread not in _WAITING:
             thread.join(0.05)
+    sys.stdout.flush()  # in a kernel, this waits until all messages are sent
 
 
 def run_in_background(
