@@ -42,10 +42,11 @@ def test_if_all_runs_failed_the_causes_and_the_remedy_stand_instead_of_a_recomme
     advice = recommend(groups)
     assert advice.group is None
     assert advice.sentence == (
-        "No recommendation: no candidate has a speed. one, two: "
+        "No recommendation: no candidate has a speed. one, two: The memory of a device or of the "
+        "machine was used up. "
         "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating (exit "
         "status 1). tpu: no TPU here. Choose another. Make the batch or the model smaller, or end "
-        "other programs that use the device's memory."
+        "other programs that use this memory."
     )
 
 
@@ -190,5 +191,5 @@ def test_the_only_candidate_that_can_be_recommended_is_said_to_be_the_only_one_o
     failed = Group("failed", (out_of_memory(tmp_path, TWO),))
     assert recommend([one, failed]).sentence == alone
     assert recommend([one, apart]).sentence == (
-        "Use one: it is the only candidate that trained here whose replicas step together."
+        "Use one: it is the only synchronous candidate that trained here."
     )

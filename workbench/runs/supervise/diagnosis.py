@@ -15,98 +15,155 @@ from workbench.runs.folder.logs import is_error_of_tensorflow, is_from_tensorflo
 from workbench.runs.folder.tasks import NoAddressError
 from workbench.runs.folder.unwritten import ROOM_FIX, is_full
 
-# (pattern found in the log, fix); the first match is taken.
-FIXES: tuple[tuple[str, str], ...] = (
-    (
+
+class Diagnosis(NamedTuple):
+    """A known reason for the end of a task, found in its log."""
+
+    name: str
+    pattern: str
+    """Its named groups may stand in `why` and `fix`."""
+    why: str
+    fix: str
+
+
+DIAGNOSES = (
+    Diagnosis(
+        "tensorflow-missing",
         r"No module named '(?:tensorflow|keras)'",
-        "Install TensorFlow for the run's interpreter ({interpreter} -m pip install tensorflow), "
-        "or choose another interpreter.",
+        "TensorFlow is not installed for the run's interpreter.",
+        "Install it ({interpreter} -m pip install tensorflow), or choose another interpreter.",
     ),
-    (
+    Diagnosis(
+        "module-missing",
         r"No module named '(?P<module>[\w.]+)'",
-        "Install the package that has {module} for the run's interpreter ({interpreter}), or "
-        "correct its name.",
+        "The run's interpreter has no module {module}.",
+        "Install the package that has {module} for {interpreter}, or correct its name.",
     ),
-    (
+    Diagnosis(
+        "no-tpu-support",
         r"No OpKernel was registered.*ConfigureDistributedTPU",
-        "This TensorFlow was built without TPU support: install tensorflow-tpu instead for "
-        "the run's interpreter ({interpreter}), or choose another strategy.",
-    ),
-    (
-        r"init_fns\.inc.*not available in this library",
-        "libtpu does not fit this TensorFlow: make an environment that has both with `workbench "
-        "environment --build tpu`, and choose its interpreter.",
-    ),
-    (
-        r"No matching devices found for '/device:TPU_SYSTEM|The TPU is already in use"
-        r"|libtpu multi-process lockfile",
-        "TensorFlow could not take the TPU: end the process that holds it, which `workbench "
-        "detect --interpreter {interpreter}` names (a notebook's kernel that uses JAX must be "
-        "restarted), then resume the run.",
-    ),
-    (
-        r"Please provide a TPU Name",
-        "No TPU was found: start again on a machine that has one, name a Cloud TPU, or choose "
+        "This TensorFlow was built without TPU support.",
+        "Install tensorflow-tpu instead for the run's interpreter ({interpreter}), or choose "
         "another strategy.",
     ),
-    (
+    Diagnosis(
+        "libtpu-does-not-fit",
+        r"init_fns\.inc.*not available in this library",
+        "The installed libtpu does not fit this TensorFlow.",
+        "Make an environment that has both with `workbench environment --build tpu`, and choose "
+        "its interpreter.",
+    ),
+    Diagnosis(
+        "tpu-in-use",
+        r"No matching devices found for '/device:TPU_SYSTEM|The TPU is already in use"
+        r"|libtpu multi-process lockfile",
+        "TensorFlow could not take the TPU. Usually another process holds it.",
+        "End that process; `workbench detect --interpreter {interpreter}` names it (a notebook's "
+        "kernel that uses JAX must be restarted). Then resume the run.",
+    ),
+    Diagnosis(
+        "no-tpu",
+        r"Please provide a TPU Name",
+        "No TPU was found.",
+        "Start again on a machine that has one, name a Cloud TPU, or choose another strategy.",
+    ),
+    Diagnosis(
+        "out-of-memory",
         r"ResourceExhaustedError|RESOURCE_EXHAUSTED|OOM when allocating|out of memory"
         r"|MemoryError|bad_alloc",
-        "Make the batch or the model smaller, or end other programs that use the device's memory.",
+        "The memory of a device or of the machine was used up.",
+        "Make the batch or the model smaller, or end other programs that use this memory.",
     ),
-    (
+    Diagnosis(
+        "folder-not-shared",
         r"All hosts must share the folder of a run",
+        "A host of this run does not see the run's folder.",
         "Share the folder of runs among all hosts, then resume the run.",
     ),
-    (r"No space left on device|Disk quota exceeded", "Make room on the disk, then resume the run."),
-    (
+    Diagnosis(
+        "disk-full",
+        r"No space left on device|Disk quota exceeded",
+        "The disk is full, or your quota is used up.",
+        "Make room on the disk, then resume the run.",
+    ),
+    Diagnosis(
+        "no-permission",
         r"Permission denied|Read-only file system",
+        "The run may not use one of its files.",
         "Give yourself permission to use the file named in the log, or choose another folder.",
     ),
-    (
+    Diagnosis(
+        "checkpoint-of-another-model",
         r"not bound to checkpointed values"
         r"|incompatible tensor with shape|checkpoint.*(?:[Ss]hape|mismatch)|[Ss]hape.*checkpoint",
-        "The checkpoint belongs to another model: restore the script that wrote it, or start a new "
-        "run.",
+        "The checkpoint belongs to another model.",
+        "Restore the script that wrote it, or start a new run.",
     ),
-    (
+    Diagnosis(
+        "damaged-file",
         r"DataLossError|Unable to open table file|truncated block read",
-        "A file is damaged; the log names it. Restore it from a copy, then resume the run.",
+        "A file is damaged.",
+        "Restore the file that the log names from a copy, then resume the run.",
     ),
-    (
+    Diagnosis(
+        "too-few-files",
         r"Could not apply FILE based sharding",
-        "Each worker needs a file of its own: write the data to at least as many files as there "
-        "are workers, or set Auto-sharding (auto_shard) to data or off.",
+        "The data have fewer files than there are workers, and each worker needs its own.",
+        "Write the data to at least as many files as there are workers, or set Auto-sharding "
+        "(auto_shard) to data or off.",
     ),
-    (
+    Diagnosis(
+        "nccl",
         r"[Nn]o NCCL|NcclAllReduce|NCCL error",
+        "NCCL, which sums gradients between GPUs, failed or is missing in this TensorFlow.",
         "Choose HierarchicalCopy or ReductionToOneDevice as cross-device ops.",
     ),
-    (
+    Diagnosis(
+        "cuda",
         r"CUDA_ERROR|CUDNN_STATUS|libcu\w+\.so",
+        "The GPU, its driver or a CUDA library failed.",
         "Check driver and GPU with nvidia-smi, then start again, or choose the CPU.",
     ),
-    (
+    Diagnosis(
+        "port-in-use",
         r"[Aa]ddress already in use|Could not start gRPC server",
-        "Another process has taken the port: resume the run, which then takes free ports.",
+        "Another process has taken a port of this run.",
+        "Resume the run, which then takes free ports.",
     ),
-    (
+    Diagnosis(
+        "download-failed",
         r"URL fetch failure|URLError|[Nn]ame resolution|Name or service not known"
         r"|Network is unreachable|Max retries exceeded",
+        "A download failed.",
         "Check the network (Kaggle has a switch for the Internet in its settings), or download the "
         "files in a cell and read them from the disk.",
     ),
-    (r"Failed to connect|Connection refused|timed out", "Check the network and resume."),
-    (
+    Diagnosis(
+        "no-connection",
+        r"Failed to connect|Connection refused|timed out",
+        "A connection over the network failed.",
+        "Check the network and resume.",
+    ),
+    Diagnosis(
+        "label-without-output",
         r"Received a label value of",
+        "A label has no output in the model.",
         "Number the classes from 0, and give the model's last layer one output for each class.",
     ),
-    (
+    Diagnosis(
+        "unequal-shapes",
         r"Cannot batch tensors with different shapes|Cannot add tensor to the batch",
+        "The examples of a batch have different shapes.",
         "Pad, crop or resize all examples of the data to one shape.",
     ),
-    (r"SyntaxError|IndentationError", "Fix train.py at the line named in the log, then resume."),
+    Diagnosis(
+        "syntax-error",
+        r"SyntaxError|IndentationError",
+        "Python cannot read train.py.",
+        "Fix it at the line named in the log, then resume.",
+    ),
 )
+"""The first one whose pattern is found is taken."""
 # TensorFlow logs these lines at each start on a machine without a GPU, whatever ends a task later.
 _NO_GPU = re.compile(
     r"^.*(?:cuInit.*(?i:unknown|no_device|shared_object)|cudart_stub|cuda_diagnostics"
@@ -167,11 +224,11 @@ def explain(
     if tasks := without_heartbeat(log):
         return explain_silent(" and ".join(tasks), exit_status)
     line = _exception_line(log) or "The script wrote no reason to its log."
-    fix = known_fix(log, interpreter)
+    why, fix = known_reason(log, interpreter)
     if (refusal := refusal_in(line)) is not None:
-        line, fix = line.removesuffix(refusal.fix).rstrip(), refusal.fix
+        why, line, fix = "", line.removesuffix(refusal.fix).rstrip(), refusal.fix
         fix += "" if re.search("resume|new run", fix, re.IGNORECASE) else f" {THEN_RESUME}"
-    cause = f"{line[:MOST_CHARACTERS]} (exit status {exit_status})"
+    cause = f"{why} {line[:MOST_CHARACTERS]} (exit status {exit_status})".lstrip()
     return {"cause": cause, "fix": fix, "exit_status": exit_status}
 
 
@@ -255,20 +312,20 @@ def cannot_start(error: OSError, interpreter: str) -> dict[str, Any]:
 
 def _killed(number: int, log: str, interpreter: str) -> dict[str, Any]:
     name = signal.Signals(number).name if number in signal.valid_signals() else str(number)
-    fix = known_fix(log, interpreter)
     if number == signal.SIGKILL:
         cause = "The trainer was killed (SIGKILL), often by the system when memory is short."
-        fix = MEMORY_FIX
-    else:
-        line = _exception_line(log) if log else ""
-        cause = f"The trainer was ended by the signal {name}. {line[:MOST_CHARACTERS]}".strip()
+        return {"cause": cause, "fix": MEMORY_FIX, "signal": name}
+    why, fix = known_reason(log, interpreter)
+    line = _exception_line(log) if log else ""
+    ended = f"The trainer was ended by the signal {name}."
+    cause = " ".join(filter(None, (why, ended, line[:MOST_CHARACTERS])))
     return {"cause": cause, "fix": fix, "signal": name}
 
 
-def known_fix(log: str, interpreter: str) -> str:
-    """Return the fix of the last exception, else of an earlier one, else of TensorFlow's errors.
+def known_reason(log: str, interpreter: str) -> tuple[str, str]:
+    """Return why a task ended, and the fix: of its last exception, an earlier one or TensorFlow's.
 
-    If the log has no exception, all of it is evidence.
+    If the log has no exception, all of it is evidence. If nothing is known, the reason is empty.
     """
     lines = _lines(log)
     at = _last_exception(lines)
@@ -277,10 +334,20 @@ def known_fix(log: str, interpreter: str) -> str:
         errors = [line for line in log.splitlines() if is_error_of_tensorflow(line)]
         evidence = ["\n".join(part) for part in (lines[at:], _exceptions(lines), errors)]
     for text in evidence:
-        for pattern, fix in FIXES:
-            if found := re.search(pattern, _NO_GPU.sub("", text)):
-                return fix.format(interpreter=shlex.quote(interpreter), **found.groupdict())
-    return OTHER_FIX
+        if found := diagnose(text):
+            known, values = found
+            values["interpreter"] = shlex.quote(interpreter)
+            return known.why.format(**values), known.fix.format(**values)
+    return "", OTHER_FIX
+
+
+def diagnose(text: str) -> tuple[Diagnosis, dict[str, str]] | None:
+    """Return the first diagnosis whose pattern is found in a text, and the values in it."""
+    text = _NO_GPU.sub("", text)
+    for known in DIAGNOSES:
+        if found := re.search(known.pattern, text):
+            return known, found.groupdict()
+    return None
 
 
 def _lines(log: str) -> list[str]:

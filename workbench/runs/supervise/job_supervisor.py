@@ -22,7 +22,7 @@ from workbench.runs.folder.files import SCRIPT, RunError, read_json, sha256
 from workbench.runs.folder.tasks import tasks_of, tf_configs
 from workbench.runs.processes.job_hands import NOT_YET_LOOKED, Job, JobHands
 
-from .diagnosis import blame_disk, known_fix
+from .diagnosis import blame_disk, known_reason
 from .supervisor import Supervisor
 from .task_group import TaskGroup
 
@@ -193,7 +193,8 @@ class JobSupervisor(Supervisor):
         if words is None:
             return None
         task, cause = words
-        fix = known_fix(cause, self.launch.interpreter)
+        why, fix = known_reason(cause, self.launch.interpreter)
+        cause = f"{why} {cause}".lstrip()
         log = job.folder.output
         return {"state": "failed", "task": task, "cause": cause, "fix": fix, "log": log}
 
