@@ -12,6 +12,7 @@ import pytest
 from tests.docs_blocks import BLOCK, ROOT, run_blocks, shape
 from tests.launchers.cluster import missing, slurm_cluster
 from workbench.devices import tpu
+from workbench.errors import all_errors
 from workbench.runs import list_runs
 
 README = ROOT / "README.md"
@@ -61,6 +62,9 @@ def test_the_documentation_is_built_without_a_warning(tmp_path: Path) -> None:
     assert (built.returncode, built.stderr) == (0, "")
     fields = (tmp_path / "reference" / "config.html").read_text(encoding="utf-8")
     assert 'id="field-per-replica-batch-size"' in fields
+    assert 'href="../errors.html#errors-global_batch_size"' in fields
+    errors = (tmp_path / "errors.html").read_text(encoding="utf-8")
+    assert [each.name for each in all_errors() if f'id="{each.name}"' not in errors] == []
     commands = (tmp_path / "reference" / "command-line.html").read_text(encoding="utf-8")
     assert "workbench runs resume" in commands
 

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from ..config import ConfigError
+from ..config import ConfigError, field_types
 from .outcome import FAILED, OK, OutputError
 from .parser import USAGE_ERROR, make_parser
 
@@ -51,8 +51,13 @@ def _report(error: Exception) -> int:
     from ..runs import RunError
 
     if isinstance(error, ConfigError | DeviceError):
-        problems = error.problems if isinstance(error, ConfigError) else [error]
-        print("These settings do not work here:", *problems, sep="\n  ", file=sys.stderr)
+        problems = error.problems if isinstance(error, ConfigError) else ()
+        print(
+            "These settings do not work here:", *(problems or [error]), sep="\n  ", file=sys.stderr
+        )
+        fields = dict.fromkeys(each.field for each in problems if each.field in field_types())
+        if fields:
+            print(f"More about them: workbench explain {' '.join(fields)}", file=sys.stderr)
         return UNPLANNABLE
     if isinstance(error, RunError | LabError | OutputError | MakingError):
         print(error, file=sys.stderr)

@@ -19,6 +19,7 @@ COMMANDS = {
     "runs": ("runs:runs_flags", "list, show, watch, X-ray, stop, resume, pack, delete runs"),
     "evaluate": ("runs:evaluate_flags", "test the model of a run that has ended"),
     "why": ("why:add_flags", "show where a step's time goes, and what to change"),
+    "explain": ("explain:add_flags", "explain an error: what is wrong, and what to do"),
     "matrix": ("matrix:add_flags", "run every strategy in both loops and check that they agree"),
     "compare": (
         "compare:add_flags",
@@ -33,7 +34,7 @@ COMMANDS = {
     "find": ("find:add_flags", "find the batch size or the learning rate by trials"),
     "tf-config": ("tf_config:add_flags", "make TF_CONFIG for tasks on several hosts, and check it"),
     "environment": (
-        "environment:add_flags",
+        "machine:environment_flags",
         "make a Python environment with the TensorFlow that fits this machine",
     ),
     "lab": ("machine:lab_flags", "open the workbench in JupyterLab"),

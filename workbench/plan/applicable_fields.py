@@ -46,8 +46,11 @@ def check_used(findings: Findings, config: RunConfig, strategy: Strategy) -> Non
         value, usual = getattr(config, name), getattr(USUAL, name)
         if used or not value or value == usual or name in wrong:
             continue
-        state = "empty" if usual is None else "off" if usual is False else ""
-        usually, fix = (state, f"Leave it {state}") if state else (usual, f"Set it to {usual}")
+        if usual is None or usual is False:
+            usual = "empty" if usual is None else "off"
+            fix = f"Leave it {usual}"
+        else:
+            fix = f"Set it to {usual}"
         why = strategy.uncompiled if name == "xla" else "which does not use it"
-        rule = f"{usually} with the strategy {config.strategy}, {why}"
+        rule = f"{usual} with the strategy {config.strategy}, {why}"
         findings.add(name, rule, value, f"{fix}, or choose another strategy.")

@@ -72,7 +72,7 @@ def test_a_curve_without_a_result_gives_no_flag() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["batch-size", "--strategy", "parameter_server"], "whose replicas step together"),
+        (["batch-size", "--strategy", "parameter_server"], "a synchronous one"),
         (["batch-size", "--memory-limit", "-1"], "memory_limit must be MiB above 0; got -1"),
         (["learning-rate", "--steps", "3"], "steps must be at least 50"),
         (["batchsize"], "Did you mean batch-size?"),

@@ -1,0 +1,165 @@
+"""Every refusal and every diagnosis, each once: what is wrong, and what to do.
+
+`workbench explain` and the page *Errors* of the documentation show them. They are collected from
+the code that raises them, so their texts are always the texts that a person sees.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.config import field_types
+from workbench.runs.supervise.diagnosis import DIAGNOSES, diagnose
+from workbench.runs.supervise.refused import explain_refused
+
+from .collecting import VALUE, collect
+
+SETTINGS = "Settings"
+FAILED = "Training that failed"
+PAGES = "Command line and JupyterLab"
+TOPICS = {
+    "bundle": "Exports and bundles",
+    "devices": "Devices and environments",
+    "engine": "Errors of a script",
+    "environments": "Devices and environments",
+    "experiments": "Comparisons and measurements",
+    "exports": "Exports and bundles",
+    "launchers": "Ray, Slurm and Kubernetes",
+    "place.py": "Exports and bundles",
+    "plan": SETTINGS,
+    "runs": "Runs and their folders",
+    "scripts": "Opening a script",
+    "tf_config": "TF_CONFIG",
+    "verdict": "Comparisons and measurements",
+}
+"""The topics of rooms of this package. All other rooms belong to `PAGES`."""
+FEWEST_WORDS = 3
+"""A text with fewer words of its own does not tell which error it is."""
+MOST_FOUND = 3
+NEAR = 0.6
+"""The share of an error's words that a similar text has."""
+_SENTENCE_END = re.compile(r"(?<=[.?!]) +(?=[A-Z`…-])")
+_GOES_ON = ("Or ", "Then ")
+"""The beginnings of a remedy's second sentence."""
+
+
+@dataclass(frozen=True)
+class Error:
+    """A refusal or a diagnosis. `VALUE` stands in its texts for what differs each time."""
+
+    name: str
+    """The anchor in the documentation, and the argument of `workbench explain`."""
+    topic: str
+    field: str
+    """The field of the config that it is about; empty if it is about none."""
+    cause: str
+    fixes: tuple[str, ...]
+    """What to do: one text, or one for each case."""
+
+
+@functools.cache
+def all_errors() -> tuple[Error, ...]:
+    """Return all errors: of each field, then of training that failed, then of all else."""
+    fixes: dict[tuple[str, str, str], dict[str, None]] = {}
+    for path, field, text, remedy in collect():
+        known = field in field_types()
+        topic = SETTINGS if known else _topic(path)
+        cause, fix = (f"{field} must be {text}", remedy) if field else _split(text, remedy)
+        if fix and len(_words(cause)) >= FEWEST_WORDS:
+            fixes.setdefault((topic, field if known else "", cause), {})[fix] = None
+    names = {known.name for known in DIAGNOSES}
+    errors = [
+        *(
+            Error(each.name, FAILED, "", _shown(each.why), (_shown(each.fix),))
+            for each in DIAGNOSES
+        ),
+        *(Error(_name(key[2], names), *key, fixes=tuple(fixes[key])) for key in fixes),
+    ]
+    return tuple(sorted(errors, key=_order))
+
+
+def _order(error: Error) -> tuple[bool, int, bool, str]:
+    fields = [*field_types(), ""]
+    return error.topic != SETTINGS, fields.index(error.field), error.topic != FAILED, error.topic
+
+
+def _topic(path: Path) -> str:
+    """Return the topic of the errors of a module that are about no field."""
+    of_failed = path.parts[:2] == ("runs", "supervise")
+    return FAILED if of_failed else TOPICS.get(path.parts[0], PAGES)
+
+
+def field_named(text: str) -> str:
+    """Return the field of the config with this name or flag; empty if there is none."""
+    name = text.strip().lstrip("-").replace("-", "_")
+    return name if name in field_types() else ""
+
+
+def find(text: str) -> list[Error]:
+    """Return the errors that a text is about, the most likely one first.
+
+    The text is the name of an error or of a field, an error as it was shown, or a log.
+    """
+    asked, field = text.strip(), field_named(text)
+    named = [each for each in all_errors() if asked == each.name or (field and field == each.field)]
+    return named or _diagnosed(text) or _said(" ".join(text.split()))
+
+
+def _diagnosed(text: str) -> list[Error]:
+    """Return what the diagnosis of a failed run says about a log."""
+    if refused := explain_refused(text):
+        return [Error("", FAILED, "", refused["cause"], (refused["fix"],))]
+    known = diagnose(text)
+    return [each for each in all_errors() if known and each.name == known[0].name]
+
+
+def _said(text: str) -> list[Error]:
+    """Return the errors whose text this is, else those with similar words."""
+    said = [each for each in all_errors() if _pattern(each).search(text)]
+    if said:
+        return sorted(said, key=lambda each: -len(_words(each.cause)))[:MOST_FOUND]
+    words = set(_words(text))
+    shares = [
+        (len(words & (own := {*_words(each.cause)})) / len(own), each) for each in all_errors()
+    ]
+    near = sorted((each for each in shares if each[0] >= NEAR), key=lambda each: -each[0])
+    return [error for _, error in near[:MOST_FOUND]]
+
+
+def _pattern(error: Error) -> re.Pattern[str]:
+    """Return the pattern of an error's text. A form shows it without the name of the field."""
+    said = error.cause.removeprefix(f"{error.field or VALUE} ").rstrip(".")
+    return re.compile(".+?".join(map(re.escape, said.split(VALUE))))
+
+
+def _split(text: str, fix: str) -> tuple[str, str]:
+    """Return what is wrong and what to do. In a single text, the last sentence is the remedy."""
+    if fix:
+        return text, fix
+    *before, last = _SENTENCE_END.split(text)
+    if len(before) > 1 and last.startswith(_GOES_ON):
+        last = f"{before.pop()} {last}"
+    return " ".join(before), last if before else ""
+
+
+def _name(cause: str, names: set[str]) -> str:
+    """Return and note a name of the first words of a cause, as many as make it a new one."""
+    words = re.findall(r"[a-z0-9_]+", cause.lower())
+    shorter = (words[:count] for count in range(min(6, len(words)), len(words) + 1))
+    longer = ([*words, str(number)] for number in itertools.count(2))
+    candidates = map("-".join, itertools.chain(shorter, longer))
+    name = next(each for each in candidates if each not in names)
+    names.add(name)
+    return name
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[a-z]{2,}", text.lower())
+
+
+def _shown(template: str) -> str:
+    return re.sub(r"{\w+}", VALUE, template)
