@@ -33,7 +33,7 @@ class Curve:
 class Lines:
     """The lines of a run among other runs: one over all replicas; a gap is NaN.
 
-    If workers do not step together, no such line exists, and each replica has one.
+    If workers are asynchronous, no such line exists, and each replica has one.
     """
 
     step: Values
@@ -88,7 +88,7 @@ class Points:
     def over_replicas(self, curve: Curve) -> list[Values]:
         """Return the line [points] of a curve over all replicas.
 
-        If workers do not step together, no such line exists, and each replica's line is returned.
+        If workers are asynchronous, no such line exists, and each replica's line is returned.
         """
         return [curve.joined] if self.synchronous else list(curve.mean.T)
 

@@ -1,4 +1,4 @@
-"""Workers that do not step together: every step recorded once, and a killed worker restarts."""
+"""Asynchronous workers: every step recorded once, and a killed worker restarts."""
 
 import os
 import shutil

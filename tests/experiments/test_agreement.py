@@ -145,7 +145,7 @@ def test_a_certificate_in_double_precision_has_the_difference_in_single_precisio
 def test_a_certificate_of_asynchronous_workers_claims_no_agreement(tmp_path: Path) -> None:
     values = certificate(tmp_path, strategy="parameter_server", loop="fit")
     assert values["claim"] == (
-        "ParameterServer, fit loop, every step recorded; its workers do not step together"
+        "ParameterServer, fit loop, every step recorded; its workers train asynchronously"
     )
     assert values["versions"] == {"tensorflow": "2.21.0", "tf-keras": LAPTOP.tf_keras_version}
     assert values["tasks"] == ["chief-0", "worker-0", "worker-1", "ps-0"]

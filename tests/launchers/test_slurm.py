@@ -114,7 +114,7 @@ def test_without_slurms_commands_the_error_names_a_host_that_has_them(
     field, text = problem(RunConfig(launcher="slurm"))
     assert field == "launcher"
     assert "sinfo is not on this machine" in text
-    assert "login host" in text
+    assert "login node" in text
 
 
 def test_a_controller_that_does_not_answer_is_reported_with_slurms_message(

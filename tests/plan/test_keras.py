@@ -133,9 +133,7 @@ def test_a_release_known_to_fail_with_replicas_is_named(fault: KnownFault, strat
 @pytest.mark.parametrize(
     "fault", KNOWN_FAULTS, ids=lambda fault: f"{fault.package}-{fault.version}"
 )
-def test_no_release_is_blamed_if_no_replicas_step_together(
-    fault: KnownFault, strategy: str
-) -> None:
+def test_no_release_is_blamed_of_asynchronous_workers(fault: KnownFault, strategy: str) -> None:
     assert plan(with_fault(fault), strategy=strategy).notes == plan(strategy=strategy).notes
 
 

@@ -33,9 +33,7 @@ def problem(where: Devices = LAPTOP, **fields: Any) -> Problem:
 
 @pytest.mark.parametrize("loop", catalog.LOOPS)
 @pytest.mark.parametrize("strategy", [*SEVERAL, *ALONE])
-def test_every_strategy_whose_replicas_step_together_can_be_compiled(
-    strategy: str, loop: str
-) -> None:
+def test_every_synchronous_strategy_can_be_compiled(strategy: str, loop: str) -> None:
     assert plan(strategy=strategy, loop=loop).config.xla
 
 

@@ -90,7 +90,7 @@ def test_failed_runs_and_runs_without_records_are_shown(tmp_path: Path) -> None:
     assert "Charts" not in headings(page_of([empty], tmp_path))
 
 
-def test_workers_that_do_not_step_together_have_separate_lines(tmp_path: Path) -> None:
+def test_asynchronous_workers_have_separate_lines(tmp_path: Path) -> None:
     config = replace(CONFIG, strategy="parameter_server")
     run = write_run(tmp_path / "runs", steps=0, config=config)
     for worker in (0, 1):
@@ -98,7 +98,7 @@ def test_workers_that_do_not_step_together_have_separate_lines(tmp_path: Path) -
         write_steps(run.dir / f"worker-{worker}", 0, 0, records(50)[:, :1])
     page = page_of([run], tmp_path)
     assert "worker 1, replica 1" in page
-    assert "each has its own line and its own steps" in page
+    assert "each have their own line and their own steps" in page
 
 
 def test_further_sections_come_between_charts_and_runs(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from workbench.points import Lines, Values
 
 from .style import AXIS, LAYOUT, MEAN_COLOR, REPLICA_COLORS, line_look
 
-EACH_ITS_OWN = "If workers do not step together, each has its own line and its own steps."
+EACH_ITS_OWN = "Asynchronous workers each have their own line and their own steps."
 BAR_PX, FRAME_PX, OVERLAY_PX = 36, 90, 380
 Measure = Literal["loss", "accuracy", "rate"]
 Along = Literal["step", "examples", "training_seconds"]
@@ -93,7 +93,7 @@ def overlay_figure(
 ) -> Any:
     """Return a plotly `Figure` of one measure of several runs, over all replicas of each.
 
-    If a run's workers do not step together, each worker has a line in the colour of its run.
+    If a run's workers are asynchronous, each worker has a line in the colour of its run.
     """
     import plotly.graph_objects as go
 

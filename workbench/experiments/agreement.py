@@ -49,7 +49,7 @@ class Proof:
     reference: Run | None
     """The run with which it was compared; None: only the run's own records were checked."""
     agreement: Agreement
-    """Without differences if workers do not step together, or if there is no reference."""
+    """Without differences if workers are asynchronous, or if there is no reference."""
     data_sha256: str
     versions: dict[str, str]
     environment: dict[str, str]
@@ -97,7 +97,7 @@ class Proof:
             reference = self.reference.plan
             return f"{what}, trains like {reference.strategy_label}, {reference.loop} loop"
         why = "it was compared with no other run"
-        why = why if plan.synchronous else "its workers do not step together"
+        why = why if plan.synchronous else "its workers train asynchronously"
         return f"{what}, {what_is_seen(self.agreement.steps)}; {why}"
 
 
@@ -134,7 +134,7 @@ def compare_losses(one: pd.DataFrame, other: pd.DataFrame, precision: str) -> Ag
 def certify(reference: Run, runs: Sequence[Run]) -> dict[str, Proof]:
     """Compare data and last weights of runs with the reference, in the reference's interpreter.
 
-    If a run's workers do not step together, only its data is compared, because its weights
+    If a run's workers are asynchronous, only its data is compared, because its weights
     necessarily differ.
 
     Raises:

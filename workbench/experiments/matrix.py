@@ -91,7 +91,7 @@ def run_matrix(
 
     Images are run in float64 in addition to float32, because in float32 rounding alone drives such
     a model's runs apart. The runs lie in a new folder under `runs_dir`. Each run that passes has
-    its certificate. If a strategy's workers do not step together, the certificate states that the
+    its certificate. If a strategy's workers are asynchronous, the certificate states that the
     run trains.
 
     Args:
@@ -339,7 +339,7 @@ def _judged(cell: Cell, found: Agreement) -> Cell:
 
 
 def _asynchronous(cell: Cell, run: Run) -> Cell:
-    """Judge a run whose workers do not step together: it must train and record every step."""
+    """Judge a run of asynchronous workers: it must train and record every step."""
     reason = trains(run)
     if reason:
         return replace(cell, status="fail", reason=reason)

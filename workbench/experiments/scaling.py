@@ -172,7 +172,7 @@ def speeds_of(run: Run, others: Sequence[Run]) -> dict[str, tuple[int, float]]:
     """Return global batch and examples per second of other runs, as the argument `beside`.
 
     Raises:
-        RunError: another run trains another model or other data, its workers do not step together,
+        RunError: another run trains another model or other data, its workers are asynchronous,
             or it has not run long enough for its speed to be known.
     """
     speeds = {}
@@ -180,7 +180,7 @@ def speeds_of(run: Run, others: Sequence[Run]) -> dict[str, tuple[int, float]]:
         differ = [name for name in SAME if getattr(other.config, name) != getattr(run.config, name)]
         speed, batch = other.result()["examples_per_second"], other.plan.global_batch_size
         why = f"another {', '.join(differ)}" if differ else ""
-        why = why or ("workers that do not step together" if batch is None else "")
+        why = why or ("asynchronous workers" if batch is None else "")
         why = why or ("no speed yet" if speed is None else "")
         if why or batch is None:
             raise RunError(

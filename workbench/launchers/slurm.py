@@ -205,7 +205,7 @@ def _ask(*command: str, text: str = "") -> str:
     except FileNotFoundError:
         raise LauncherError(
             f"Slurm's command {command[0]} is not on this machine. Start the workbench on a login "
-            "host of the cluster."
+            "node of the cluster."
         ) from None
     except subprocess.TimeoutExpired:
         raise LauncherError(

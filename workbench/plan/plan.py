@@ -68,7 +68,7 @@ class Plan:
     gpu_memory: str | int
     per_replica_batch_size: int
     global_batch_size: int | None
-    """Examples of all replicas in a step; None if workers do not step together."""
+    """Examples of all replicas in a step; None if workers are asynchronous."""
     num_train_examples: int
     num_test_examples: int
     steps_per_epoch: int
@@ -111,7 +111,7 @@ class Plan:
 
     @property
     def examples_per_step(self) -> int:
-        """Examples of a step: of all replicas, or of one worker if workers do not step together."""
+        """Examples of a step: of all replicas, or of one worker if workers are asynchronous."""
         return self.global_batch_size or self.per_replica_batch_size
 
     @property

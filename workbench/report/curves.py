@@ -62,7 +62,7 @@ def _charts(every: Sequence[Line], across: str, *more: Html) -> Html:
 
 
 def _lines_of(subject: Subject, across: Values | None = None) -> list[Line]:
-    """Return a run's lines over all replicas, or per worker if workers do not step together."""
+    """Return a run's lines over all replicas, or per worker if workers are asynchronous."""
     points = subject.points
     x = points.step if across is None else across
     look = {"mode": "lines", "line": {"color": subject.color, "dash": subject.dash, "width": 1.25}}

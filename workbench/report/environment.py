@@ -34,7 +34,7 @@ def _environment(devices: Devices | None) -> Html:
     gpus = [_gpu(*each) for each in ((g.name, g.model, g.memory_bytes) for g in devices.gpus)]
     tpus = f"{devices.tpu_chips} chips {devices.tpu_kind or ''}" if devices.tpu_chips else "none"
     pairs = {
-        "Processor": f"{devices.cpu_model or UNKNOWN}, {devices.cpu_cores or UNKNOWN} cores",
+        "CPU": f"{devices.cpu_model or UNKNOWN}, {devices.cpu_cores or UNKNOWN} cores",
         "Memory": byte_size(devices.memory_bytes),
         "GPUs": "; ".join(gpus) or "none",
         "TPUs": tpus,

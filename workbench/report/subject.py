@@ -72,7 +72,7 @@ def subjects_of(runs: Sequence[Run]) -> list[Subject]:
 def _lines(plan: Plan) -> int:
     """Return the number of a run's lines on a page of several runs.
 
-    Each chart has one line of the run, or one for each worker if workers do not step together.
+    Each chart has one line of the run, or one for each worker if workers are asynchronous.
     """
     return 4 * (1 if plan.synchronous else plan.workers)
 

@@ -31,7 +31,7 @@ class Outline:
     data: str
     loop: str
     batch_size: int
-    """Examples of a step: of all replicas, or of one worker if workers do not step together."""
+    """Examples of a step: of all replicas, or of one worker if workers are asynchronous."""
     steps: int
     """The number of steps done."""
     test_accuracy: float | None

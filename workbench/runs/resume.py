@@ -117,8 +117,8 @@ def _with_workers(config: RunConfig, workers: int | None, run_dir: Path) -> RunC
         return config
     if not STRATEGIES[plan.strategy].workers or not plan.synchronous:
         raise RunError(
-            f"{run_dir.name} uses {plan.strategy_label}, which has no workers that step together, "
-            "so their number cannot change. Resume it without workers, or start a new run."
+            f"{run_dir.name} uses {plan.strategy_label}, which has no synchronous workers, so "
+            "their number cannot change. Resume it without workers, or start a new run."
         )
     return dataclasses.replace(
         config,

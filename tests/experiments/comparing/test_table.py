@@ -92,7 +92,7 @@ def test_the_table_becomes_a_frame_and_figures(tmp_path: Path) -> None:
     assert lines[0].x[-1] == 200 * 64
 
 
-def test_workers_that_do_not_step_together_have_a_line_each_in_the_colour_of_their_run(
+def test_asynchronous_workers_have_a_line_each_in_the_colour_of_their_run(
     tmp_path: Path,
 ) -> None:
     apart = with_second_worker(timed_run(tmp_path, APART, 3000.0), loss=2.0)

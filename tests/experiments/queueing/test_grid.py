@@ -71,7 +71,7 @@ def test_the_batch_of_a_config_for_another_machine_comes_from_what_can_run_here(
     assert {each.config.global_batch_size for each in found} == {32}
 
 
-def test_workers_that_do_not_step_together_share_the_global_batch() -> None:
+def test_asynchronous_workers_share_the_global_batch() -> None:
     (found,) = candidates(
         RunConfig(global_batch_size=64, workers=2), {"strategy": ["parameter_server"]}, LAPTOP
     )

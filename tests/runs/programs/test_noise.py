@@ -50,7 +50,7 @@ def test_data_with_too_few_batches_is_refused(runs: Runs) -> None:
         ),
         (
             {"tasks": ["chief-0", "worker-0", "ps-0"], "global_batch_size": None},
-            "step independently. ",
+            "train asynchronously. ",
         ),
         (
             {"tasks": ["worker-0", "worker-1"], "auto_shard": "off"},

@@ -209,7 +209,7 @@ def test_earlier_runs_are_compared_without_a_comparison(tmp_path: Path) -> None:
     assert shown._progress.value == ""
 
 
-def test_workers_that_do_not_step_together_have_a_line_each_in_the_colour_of_their_row(
+def test_asynchronous_workers_have_a_line_each_in_the_colour_of_their_row(
     tmp_path: Path,
 ) -> None:
     run = with_second_worker(timed_run(tmp_path, APART, 3000.0), loss=2.0)
@@ -220,7 +220,7 @@ def test_workers_that_do_not_step_together_have_a_line_each_in_the_colour_of_the
     strokes = re.findall(r'<polyline [^>]*stroke="(#\w+)"', shown._results._curves.value)
     assert strokes == [REPLICA_COLORS[0]] * 2
     assert f"{row}, worker 0 ends at 1; {row}, worker 1 ends at 2" in shown._results._curves.value
-    assert "each has its own line and its own steps" in shown._results._curves.value
+    assert "each have their own line and their own steps" in shown._results._curves.value
     shown._results._colors.chosen = {row: "#123456"}
     until(
         lambda: (

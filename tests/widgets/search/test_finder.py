@@ -204,10 +204,10 @@ def test_problems_of_the_form_are_shown_and_no_search_starts() -> None:
     assert not page.batch._find.disabled
 
 
-def test_a_strategy_whose_replicas_do_not_step_together_is_refused() -> None:
+def test_an_asynchronous_strategy_is_refused() -> None:
     page = Page(RunConfig(strategy="parameter_server"))
     page.rate._find.click()
-    until(lambda: "strategy must be one whose replicas step together" in page.rate._progress.value)
+    until(lambda: "strategy must be a synchronous one" in page.rate._progress.value)
     until(lambda: not page.rate._find.disabled)
 
 

@@ -61,9 +61,9 @@ def own_gradient(model: tf.keras.Model, seen: Any) -> tf.Tensor:
     """
     if seen.gradients is None or len(seen.gradients) != len(model.trainable_weights):
         raise SystemExit(
-            "Gradients are seen where tf.GradientTape gives those of all trainable weights; the "
-            f"train_step of {model.name} does not ask it for them last. Take them from a tape, or "
-            "choose the custom loop."
+            f"The gradients cannot be read: the train_step of {model.name} does not take those of "
+            "all trainable weights from tf.GradientTape. Take them from a tape, or choose the "
+            "custom loop."
         )
     own = [tf.convert_to_tensor(part) for part in seen.gradients if part is not None]
     kind = tf.keras.backend.floatx()
@@ -160,8 +160,8 @@ def hold_still(model: tf.keras.Model, strategy: tf.distribute.Strategy) -> Calla
     def check() -> None:
         if xray.hash_copies(strategy, model.trainable_weights) != before:
             raise SystemExit(
-                f"Noise is measured at weights that stand still; the step of {model.name} changed "
-                "them past model.optimizer. Have the optimizer apply the gradients."
+                f"The noise cannot be measured: the step of {model.name} changes the weights "
+                "without model.optimizer. Let the optimizer apply the gradients."
             )
 
     return check
@@ -171,8 +171,8 @@ def go_to(model: tf.keras.Model, folder: pathlib.Path, step: int) -> None:
     """Load the weights of a checkpoint. Step 0 means the first weights."""
     if xray.restore(model, folder, step) != step:
         raise SystemExit(
-            f"Noise is measured at a checkpoint that is kept; that of step {step} has gone "
-            "meanwhile, for the run goes on. Ask again."
+            f"The run went on and deleted the checkpoint of step {step} during the measurement. "
+            "Measure again."
         )
 
 

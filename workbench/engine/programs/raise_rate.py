@@ -44,8 +44,8 @@ def set_rate(optimizer: Any, rate: float) -> None:
         optimizer.learning_rate = rate
     except (TypeError, AttributeError) as error:
         raise SystemExit(
-            "Needs an optimizer whose learning rate can be set; received "
-            f"{type(optimizer).__name__}, of which: {error} Give it a number as learning rate."
+            "Needs an optimizer whose learning rate can be set; got "
+            f"{type(optimizer).__name__}: {error} Give it a number as learning rate."
         ) from error
 
 

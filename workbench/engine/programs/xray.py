@@ -93,8 +93,8 @@ def meet(strategy: tf.distribute.Strategy, start: int) -> None:
     ).numpy()
     if squares * count != total**2:
         raise SystemExit(
-            f"All workers go forward from one checkpoint; this one found step {start}, another one "
-            "found other steps, for the run went on meanwhile. Ask again."
+            f"The run went on and saved a new checkpoint meanwhile, so not all workers found the "
+            f"checkpoint of step {start}. Take the X-ray again."
         )
 
 
@@ -160,8 +160,8 @@ def take_apart(
         row = train_step(batch)
         if seen.gradients is None:
             raise SystemExit(
-                f"Gradients are seen where tf.GradientTape gives them; the train_step of {name} "
-                "does not ask it. Take them from a tape, or choose the custom loop."
+                f"The gradients cannot be read: the train_step of {name} does not take them from "
+                "tf.GradientTape. Take them from a tape, or choose the custom loop."
             )
         own = [tf.convert_to_tensor(part) for part in seen.gradients if part is not None]
         taken = {f"{PART}{number}": part for number, part in enumerate(tf.nest.flatten(batch))}

@@ -29,7 +29,7 @@ FAR_BEHIND = 0.5
 MOST_SPREAD = 2.0
 """An interval whose ends differ by more than this factor decides nothing."""
 ONLY = "it is the only candidate that trained here."
-ONLY_TOGETHER = "it is the only candidate that trained here whose replicas step together."
+ONLY_TOGETHER = "it is the only synchronous candidate that trained here."
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def recommend(groups: Sequence[Group]) -> Advice:
     able = [at for at, row in enumerate(rows) if row.examples_per_second]
     if not able:
         return Advice(None, _without_speeds(groups))
-    alike = [at for at in able if _steps_together(groups[at])] or able
+    alike = [at for at in able if _synchronous(groups[at])] or able
     works: dict[tuple[str, ...], list[int]] = {}
     for at in alike:
         works.setdefault(rows[at].work, []).append(at)
@@ -217,7 +217,7 @@ def _share(row: Row) -> str:
     return f"{row.speed_up:.0%}{around}"
 
 
-def _steps_together(group: Group) -> bool:
+def _synchronous(group: Group) -> bool:
     return STRATEGIES[group.runs[0].plan.strategy].synchronous
 
 

@@ -32,7 +32,7 @@ class Measures:
     replicas: int
     """The replicas that train simultaneously; for ParameterServer, its workers."""
     global_batch_size: int | None
-    """None if workers do not step together."""
+    """None if workers are asynchronous."""
     examples_per_second: float | None
     """Steady: without first calls and test passes."""
     step_seconds_median: float | None

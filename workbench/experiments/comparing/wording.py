@@ -12,7 +12,7 @@ HEAD = (
     *("", "Batch", "Examples/s (95 %)", "Goodput (95 %)", "Speed-up (95 %)", "Efficiency"),
     *("Median step", "95th percentile"),
     *("Host memory", "Device memory", "Loss", "Test loss", "Accuracy", "To target"),
-    *("Loss differs at most", "Notes"),
+    *("Largest loss difference", "Notes"),
 )
 
 ALWAYS_SHOWN = 3

@@ -64,7 +64,7 @@ def candidates(
     Fields that do not vary are as in `config`. Unless a batch size varies, all candidates share one
     of the batch sizes that `config` is planned with: with `shared` as it is, the global one, so
     that they do the same work. If a strategy does not use a field, the field keeps its usual value.
-    If a strategy's workers do not step together, each worker gets its share of the global batch.
+    If a strategy's workers are asynchronous, each worker gets its share of the global batch.
 
     Raises:
         ConfigError: a field may not vary, has no values or a value that no machine can run, or both

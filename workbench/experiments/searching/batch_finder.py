@@ -53,7 +53,7 @@ def find_batch_size(
             returned.
 
     Raises:
-        PlanError: the config cannot be planned, its replicas do not step together, or the limit or
+        PlanError: the config cannot be planned, its strategy is asynchronous, or the limit or
             budget is not valid.
         RunError: a trial failed for another reason than memory, not even one example a replica
             fits, or the budget ended before the first trial.
@@ -92,7 +92,7 @@ def _check(config: RunConfig, budget_seconds: float) -> None:
     if row is not None and (row.tpu or not row.synchronous):
         fitting = [name for name, each in catalog.STRATEGIES.items() if each.synchronous]
         known = ", ".join(name for name in fitting if not catalog.STRATEGIES[name].tpu)
-        rule = f"one whose replicas step together on CPUs or GPUs ({known})"
+        rule = f"a synchronous one on CPUs or GPUs ({known})"
         problems.append(Problem("strategy", rule, config.strategy, "Choose mirrored."))
     if not budget_seconds > 0:
         fix = f"Set it to {BUDGET_SECONDS:g}, for example."

@@ -59,7 +59,7 @@ def find_learning_rate(
         stopped: asked many times a second; true ends the test, and the results so far are returned.
 
     Raises:
-        PlanError: the config cannot be planned, its replicas do not step together, or rates or
+        PlanError: the config cannot be planned, its strategy is asynchronous, or rates or
             steps are out of range.
         RunError: training failed.
     """
@@ -78,7 +78,7 @@ def _check(config: RunConfig, lowest: float, highest: float, steps: int) -> None
     problems = []
     row = catalog.STRATEGIES.get(config.strategy)
     if row is not None and not row.synchronous:
-        rule = "one whose replicas step together, so that a step has one learning rate"
+        rule = "a synchronous one, so that all replicas have the same learning rate"
         problems.append(Problem("strategy", rule, config.strategy, "Choose mirrored."))
     if not 0 < lowest < math.inf:
         problems.append(Problem("lowest", "a rate above 0", f"{lowest:g}", f"Set it to {LOWEST}."))

@@ -113,8 +113,8 @@ def _require_common_steps(plan: dict[str, Any]) -> None:
     rule = "The noise scale compares the gradients of replicas in the same step"
     if not shape_of(plan).synchronous:
         raise RunError(
-            f"{rule}, but workers of {plan['strategy_label']} step independently. Choose a run of "
-            "another strategy, such as Mirrored."
+            f"{rule}, but workers of {plan['strategy_label']} train asynchronously. Choose a run "
+            "of another strategy, such as Mirrored."
         )
     if len(workers_of(plan)) > 1 and plan.get("auto_shard") == "off":
         raise RunError(

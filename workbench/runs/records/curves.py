@@ -135,7 +135,7 @@ class Curves:
     def before(self, stretch: int) -> tuple[float, float]:
         """Return the examples and the training seconds before a stretch.
 
-        If workers do not step together, the examples of one worker are returned.
+        If workers are asynchronous, the examples of one worker are returned.
         """
         known, examples, seconds = self._past
         if known > stretch:

@@ -40,7 +40,7 @@ SORTS: Mapping[str, Sort] = {
     "test loss": Sort("Test loss", lambda row: row.test_loss),
     "accuracy": Sort("Accuracy", lambda row: row.last_accuracy, True),
     "time to the target": Sort("To target", lambda row: row.target_seconds),
-    "loss difference": Sort("Loss differs at most", lambda row: row.max_loss_difference),
+    "loss difference": Sort("Largest loss difference", lambda row: row.max_loss_difference),
 }
 
 

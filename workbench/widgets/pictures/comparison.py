@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("Name", *HEAD[1:-1], "State", HEAD[-1])
 NUMERIC = range(1, len(HEAD) - 1)
-LOSS_DIFFERENCE = HEAD.index("Loss differs at most")
+LOSS_DIFFERENCE = HEAD.index("Largest loss difference")
 ACROSS, LABEL_LETTERS = 720, 34
 CURVE_HEIGHT, MARGIN_LEFT, MARGIN_BOTTOM, TICKS = 240, 56, 28, 4
 MOST_POINTS = 400
