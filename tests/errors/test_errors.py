@@ -116,5 +116,6 @@ def test_similar_words_find_an_error_and_other_words_none() -> None:
             "only finished runs can be bundled, so a replay can be compared with its steps"
         )[0]
     )
+    assert causes_of("The trainer was killed (SIGKILL)")[0].startswith("The trainer was killed")
     assert find("the weather is fine") == []
     assert find("") == []

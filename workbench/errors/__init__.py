@@ -40,8 +40,10 @@ TOPICS = {
 FEWEST_WORDS = 3
 """A text with fewer words of its own does not tell which error it is."""
 MOST_FOUND = 3
-NEAR = 0.6
-"""The share of an error's words that a similar text has."""
+SIMILAR = 0.7
+"""The smallest share of words that an error and a similar text have in common."""
+MOST_WORDS = 100
+"""A longer text, such as a log, has the words of many errors."""
 _SENTENCE_END = re.compile(r"(?<=[.?!]) +(?=[A-Z`…-])")
 _GOES_ON = ("Or ", "Then ")
 """The beginnings of a remedy's second sentence."""
@@ -104,30 +106,35 @@ def find(text: str) -> list[Error]:
 
     The text is the name of an error or of a field, an error as it was shown, or a log.
     """
-    asked, field = text.strip(), field_named(text)
+    asked, field, plain = text.strip(), field_named(text), " ".join(text.split())
     named = [each for each in all_errors() if asked == each.name or (field and field == each.field)]
-    return named or _diagnosed(text) or _said(" ".join(text.split()))
+    return named or _said(plain) or _diagnosed(text) or _similar(plain)
+
+
+def _said(text: str) -> list[Error]:
+    """Return the errors whose words are in a text, in their order."""
+    said = [each for each in all_errors() if _pattern(each).search(text)]
+    return sorted(said, key=lambda each: -len(_words(each.cause)))[:MOST_FOUND]
 
 
 def _diagnosed(text: str) -> list[Error]:
     """Return what the diagnosis of a failed run says about a log."""
     if refused := explain_refused(text):
         return [Error("", FAILED, "", refused["cause"], (refused["fix"],))]
-    known = diagnose(text)
-    return [each for each in all_errors() if known and each.name == known[0].name]
+    found = diagnose(text)
+    return [each for each in all_errors() if found and each.name == found[0].name]
 
 
-def _said(text: str) -> list[Error]:
-    """Return the errors whose text this is, else those with similar words."""
-    said = [each for each in all_errors() if _pattern(each).search(text)]
-    if said:
-        return sorted(said, key=lambda each: -len(_words(each.cause)))[:MOST_FOUND]
-    words = set(_words(text))
-    shares = [
-        (len(words & (own := {*_words(each.cause)})) / len(own), each) for each in all_errors()
-    ]
-    near = sorted((each for each in shares if each[0] >= NEAR), key=lambda each: -each[0])
-    return [error for _, error in near[:MOST_FOUND]]
+def _similar(text: str) -> list[Error]:
+    """Return the errors that have most of their words, or of the text's words, in common."""
+    words = set(_words(text)[:MOST_WORDS])
+
+    def share(error: Error) -> float:
+        own = set(_words(error.cause))
+        return len(words & own) / min(len(own), max(len(words), FEWEST_WORDS + 1))
+
+    similar = [each for each in all_errors() if share(each) >= SIMILAR]
+    return sorted(similar, key=share, reverse=True)[:MOST_FOUND]
 
 
 def _pattern(error: Error) -> re.Pattern[str]:

@@ -57,6 +57,7 @@ LOGS = {
     "InvalidArgumentError: Received a label value of 10 which is outside the valid range of "
     "[0, 10).": "Number the classes from 0",
     "InvalidArgumentError: Cannot batch tensors with different shapes in component 0.": "Pad, crop",
+    "UnavailableError: Collective ops is aborted by: Socket closed": "task that ended first",
     "SyntaxError: invalid syntax": "at the line named in the log",
     "ValueError: something else": OTHER_FIX,
 }

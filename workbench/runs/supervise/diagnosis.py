@@ -26,6 +26,10 @@ class Diagnosis(NamedTuple):
     fix: str
 
 
+_OF_ANOTHER = (
+    r"Collective ops is aborted|tasks are unhealthy|CoordinationService|Socket closed"
+    r"|failed to connect to all addresses|Connection reset by peer"
+)
 DIAGNOSES = (
     Diagnosis(
         "tensorflow-missing",
@@ -157,6 +161,12 @@ DIAGNOSES = (
         "Pad, crop or resize all examples of the data to one shape.",
     ),
     Diagnosis(
+        "another-task-ended",
+        _OF_ANOTHER,
+        "Another task of this run ended, or the connection to it broke.",
+        "Read the log of the task that ended first, fix the error in it, then resume the run.",
+    ),
+    Diagnosis(
         "syntax-error",
         r"SyntaxError|IndentationError",
         "Python cannot read train.py.",
@@ -189,10 +199,7 @@ NONFINITE_FIX = (
 MEMORY_FIX = "Free memory or make batch, data or model smaller; then resume the run."
 
 # A task logs one of these when another task has ended, or could not read data that both share.
-_FOLLOWS_ANOTHER = re.compile(
-    r"Collective ops is aborted|tasks are unhealthy|CoordinationService|Socket closed"
-    r"|failed to connect to all addresses|Connection reset by peer|End of sequence"
-)
+_FOLLOWS_ANOTHER = re.compile(f"{_OF_ANOTHER}|End of sequence")
 _WITHOUT_HEARTBEAT = re.compile(r"stopped sending heartbeats\):\s*((?:/job:\S+\s+)+)")
 _TASK_NAME = re.compile(r"/job:(\w+)/(?:replica:\d+/)?task:(\d+)")
 HEARTBEAT_FIX = (
