@@ -19,6 +19,7 @@ extensions = [
     "from_code",
 ]
 exclude_patterns = ["_build"]
+smartquotes_action = "qe"  # the two hyphens of a flag stay
 default_role = "code"  # docstrings mark code as Markdown does, by single backticks
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", ".*")]  # types of other packages: no network is needed to build

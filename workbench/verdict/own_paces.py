@@ -46,8 +46,8 @@ def own_paces(run: Run) -> list[OwnPace]:
         gaps = updates[1:, 1] - updates[:-1, 2]
         if min(len(calls), len(gaps)) < FEWEST:
             raise RunError(
-                f"{task} has recorded {len(calls)} calls after its first, and its pace needs "
-                f"{FEWEST}. Let it train longer."
+                f"{task} has recorded {len(calls)} calls after its first, and its speed can only "
+                f"be told from {FEWEST}. Let it train longer."
             )
         step = median_of(calls[:, 3] / calls[:, 1])
         paces.append(OwnPace(task, step, median_of(np.maximum(gaps, 0.0))))

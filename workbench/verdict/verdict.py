@@ -114,8 +114,8 @@ def judge(
     plan = read_json(run.dir / "plan.json")
     if not run.plan.synchronous:
         raise RunError(
-            f"Workers of {plan['strategy_label']} do not wait for each other, so there is no "
-            "common step to take apart. Call own_paces for the pace of each worker."
+            f"Workers of {plan['strategy_label']} train asynchronously, so there is no common step "
+            "to analyse. Call own_paces for the speed of each worker."
         )
     _require_finite(seconds)
     recorded = read_recorded(run, plan)

@@ -30,7 +30,7 @@ def test_tasks_that_do_not_find_each_other_fail_after_the_time_to_meet(
     group.look(181.1)
     assert group.is_over(181.1)
     group.end(181.1)
-    cause = "All started, but did not find each other within 180 s."
+    cause = "All tasks started, but did not find each other within 180 s."
     assert group.conclusion()["cause"] == cause
 
 

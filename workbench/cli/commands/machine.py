@@ -84,7 +84,7 @@ def _build(arguments: Namespace) -> Build:
     build = fitting_build(devices)
     if build is None:
         raise MakingError(
-            "A build is chosen only if the interpreter lacks TensorFlow for this TPU or CPU",
+            "The interpreter already has the TensorFlow that this machine needs",
             f"{devices.interpreter} with TensorFlow {devices.tensorflow_version or 'not installed'}"
             f" and {devices.tpu_chips} TPU chips",
             f"Choose a build with --build {' or '.join(BUILDS)}, or install the missing GPU parts "

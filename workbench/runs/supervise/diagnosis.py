@@ -180,7 +180,10 @@ _NO_GPU = re.compile(
     r"|Could not load dynamic library|Cannot dlopen some GPU libraries).*$",
     re.MULTILINE,
 )
-NO_REPORT_FIX = "Let train.py end through its recorder, as the script of a new run does."
+NO_REPORT_FIX = (
+    "Remove what ends train.py early, such as sys.exit(), or restore its last lines from the "
+    "script of a new run."
+)
 _REFUSAL = re.compile(r"Needs (?P<rule>[^;]+); (?:got |received |found )?(?P<got>.+)\. (?P<fix>.+)")
 """A message with which a script ends itself."""
 THEN_RESUME = "Then resume the run."

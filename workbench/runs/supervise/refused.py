@@ -11,8 +11,8 @@ from collections.abc import Iterator
 LINES = 400
 """Lines of a log's end; below the reason TensorFlow lists where the operation was made."""
 _XLA_FIX = (
-    "Turn xla off, or replace the operation in your model, step or metrics; text and Python "
-    "belong in the data."
+    "Turn xla off, or replace the operation in your model, step or metrics. Process text, and call "
+    "Python, in the data pipeline."
 )
 _XLA: tuple[tuple[str, str], ...] = (
     (

@@ -253,7 +253,9 @@ class TaskGroup:
             return
         culprit = (late or self.tasks)[0]
         who = ", ".join(task.name for task in late)
-        missing = f"{who} did not connect" if late else "All started, but did not find each other"
+        missing = (
+            f"{who} did not connect" if late else "All tasks started, but did not find each other"
+        )
         self.verdict = {
             "task": culprit.name,
             "cause": f"{missing} within {self.bounds.rendezvous_seconds:g} s.",
