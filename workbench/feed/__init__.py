@@ -2,16 +2,16 @@
 
 from .account import RunSnapshot, describe
 from .feed import VERSION, Message, RunFeed, nothing
-from .pace import Pace, Turn
+from .polling import Poll, Polling
 from .row import row_of
 
 __all__ = [
     "VERSION",
     "Message",
-    "Pace",
+    "Poll",
+    "Polling",
     "RunFeed",
     "RunSnapshot",
-    "Turn",
     "describe",
     "nothing",
     "row_of",

@@ -5,7 +5,7 @@ from .difference import Row, Side, side_by_side, unified
 from .merging import Merged
 from .parts import ScriptError
 from .reading import Opened, read_script
-from .telling import Difference, sentences
+from .wording import Difference, sentences
 
 __all__ = [
     "NOT_IN_SCRIPTS",

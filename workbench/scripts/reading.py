@@ -15,14 +15,14 @@ from ..config import ConfigError, RunConfig
 from ..devices import Devices
 from ..plan import Plan
 from ..plan.own_function import DOORS
-from .guessing import guess
+from .closest_config import closest_config
+from .defaults import without_defaults
 from .merging import Merged, merge
 from .own import CHECKS, Kept, closure, door, keep_edited, keep_own, reader
 from .parts import ASSIGNMENT, DEFINITION, Parts, ScriptError, Statement, split
 from .reference import Own, Reference, address, facts_of, machine, plan_strictly, refer
-from .relaxing import relaxed
-from .telling import Difference, differences
 from .values import FIELD_OF, PLANNED, UnreadError, constant
+from .wording import Difference, differences
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def read_script(text: str, devices: Devices | None = None) -> Opened:
     """
     parts = split(text)
     own = _own(parts)
-    fields, made = guess(parts, own)
+    fields, made = closest_config(parts, own)
     if made is None:
         rule = "a script that shows at least its strategy, loop, data and model"
         fix = "Restore the saved title and constants, then open it again."
@@ -96,7 +96,7 @@ def read_script(text: str, devices: Devices | None = None) -> Opened:
     kept = _keep_own(parts, made, own)
     own = _with_sources(own, kept)
     reference = refer(fields, own, machine(parts, made.plan.strategy)) or made
-    shown = fields if devices is None else relaxed(fields, own, reference, devices)
+    shown = fields if devices is None else without_defaults(fields, own, reference, devices)
     config = _with_edited(parts, made, _config(shown, own), kept)
     found = differences(parts, made, kept)
     as_made = reference.text == text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.feed import Message, Pace, RunFeed
+from workbench.feed import Message, Polling, RunFeed
 from workbench.runs.records.live import Window
 
 from .channel import Channel, Listener
@@ -30,7 +30,7 @@ class RunChannel(Channel):
         self.run = run
         self._address = address
         self._feed = RunFeed(run)
-        self._pace = Pace(self._feed)
+        self._polling = Polling(self._feed)
         self.over = False
         """Whether the channel failed, so that no more messages can follow."""
 
@@ -39,10 +39,10 @@ class RunChannel(Channel):
 
     def turn(self) -> float:
         with self.guard:  # so a page that joins now gets the news once, in `greet` or from `send`
-            turn = self._pace.turn(watched=self.has_listeners)
-            if turn.news is not None:
-                self.send(self._packed(turn.news))
-        return turn.pause_seconds
+            poll = self._polling.poll(watched=self.has_listeners)
+            if poll.news is not None:
+                self.send(self._packed(poll.news))
+        return poll.pause_seconds
 
     def failed(self, error: Exception) -> None:
         self.over = True

@@ -16,7 +16,7 @@ def test_a_click_saves_the_comparison_next_to_its_folder(tmp_path: Path) -> None
     shown = view(tmp_path)
     until(lambda: len(names(shown)) == 3)
     shown._results.choices.baseline.value = "Mirrored x 2"
-    until(lambda: shown._seen and shown._seen.table.baseline == 1)
+    until(lambda: shown._snapshot and shown._snapshot.table.baseline == 1)
     report = shown._results._report
     report._save.click()
     until(lambda: "Saved" in report._saved.value)

@@ -26,7 +26,7 @@ from workbench.runs import Run
 from workbench.widgets.comparison import losses
 from workbench.widgets.comparison.arrangement import read_arrangement
 from workbench.widgets.comparison.choices import ComparisonChoices
-from workbench.widgets.comparison.look import FIRST, look_at
+from workbench.widgets.comparison.snapshot import FIRST, snapshot_of
 from workbench.widgets.comparison.sorting import SORTS
 from workbench.widgets.comparison.view import ComparisonView
 from workbench.widgets.pictures.comparison import COLUMNS, NUMERIC
@@ -216,7 +216,7 @@ def test_asynchronous_workers_have_a_line_each_in_the_colour_of_their_row(
     shown = view(tmp_path)
     shown._earlier._choose([run])
     until(lambda: shown._results.box.layout.display is None)
-    (row,) = (group.label for group in shown._seen.groups)
+    (row,) = (group.label for group in shown._snapshot.groups)
     strokes = re.findall(r'<polyline [^>]*stroke="(#\w+)"', shown._results._curves.value)
     assert strokes == [REPLICA_COLORS[0]] * 2
     assert f"{row}, worker 0 ends at 1; {row}, worker 1 ends at 2" in shown._results._curves.value
@@ -232,16 +232,16 @@ def test_asynchronous_workers_have_a_line_each_in_the_colour_of_their_row(
 def test_a_look_uses_unchanged_results_again(tmp_path: Path) -> None:
     comparison = write_comparison(tmp_path, RATES)
     run = timed_run(tmp_path, ONE, 1000.0)
-    first = look_at(comparison, [run], FIRST, None)
+    first = snapshot_of(comparison, [run], FIRST, None)
     assert [group.label for group in first.groups] == [
         *("OneDevice", "Mirrored x 2", "TPU", "OneDevice on 1 replica, custom"),
     ]
-    again = look_at(comparison, [run], FIRST, first)
+    again = snapshot_of(comparison, [run], FIRST, first)
     assert (again.table, again.groups) == (first.table, first.groups)
     assert again.table is first.table
     os.utime(run.dir / "events.jsonl", ns=(1, 1))
-    assert look_at(comparison, [run], FIRST, first).table is not first.table
-    assert look_at(comparison, [run], "TPU", None).table.baseline == 0
+    assert snapshot_of(comparison, [run], FIRST, first).table is not first.table
+    assert snapshot_of(comparison, [run], "TPU", None).table.baseline == 0
 
 
 def test_curves_are_shown_while_losses_are_compared(

@@ -15,7 +15,7 @@ from workbench.plan.own_function import module_file
 from workbench.runs.folder.files import SCRIPT
 from workbench.runs.processes.environment import Launch
 from workbench.runs.supervise.diagnosis import OTHER_FIX, known_reason, refusal_in
-from workbench.runs.supervise.own_place import own_place, own_texts
+from workbench.runs.supervise.user_code import line_in_user_code, own_texts
 
 from .child import ON_CPU, Work, run_to_end
 from .run import program
@@ -121,7 +121,7 @@ def _problem(asked: _Question, got: str, log: str = "") -> PlanError:
     """Return the problem of the function that failed: the model's, or the data's that it calls."""
     of_data = _IN_DATA.search(log) is not None
     field, rule = ("data", DATA_RULE) if of_data else ("model", MODEL_RULE)
-    place = own_place(log, dict(asked.texts))
+    place = line_in_user_code(log, dict(asked.texts))
     _, fix = known_reason(got, asked.launch.interpreter)
     if fix == OTHER_FIX:
         fix = FIX_OWN if place else "Call it by itself in that interpreter and fix its error."

@@ -13,7 +13,7 @@ from workbench.plan.own_data import DataFacts, is_own
 from workbench.plan.own_function import module_file, read_own_function
 from workbench.plan.problems import Findings
 from workbench.runs.processes.environment import Launch
-from workbench.runs.supervise.own_place import own_place
+from workbench.runs.supervise.user_code import line_in_user_code
 
 from .child import ON_CPU, Work, run_to_end
 from .published import check_published
@@ -100,7 +100,7 @@ def _ask(request: _Request, start: str) -> DataFacts:
         raise _failed(ended.message)
     answer = ended.answers[-1]
     if "problem" in answer:
-        place = own_place(answer.get("traceback", ""), {})
+        place = line_in_user_code(answer.get("traceback", ""), {})
         problem = Problem("data", **answer["problem"])
         raise PlanError([replace(problem, got=f"{problem.got} ({place})") if place else problem])
     return DataFacts(**answer["facts"])

@@ -11,10 +11,10 @@ from workbench.runs.folder.tasks import restarts_alone, tasks_of
 from workbench.runs.processes.bounds import Bounds
 
 from .diagnosis import cannot_start, explain, explain_silent, follows_another, without_heartbeat
-from .own_place import own_place, own_texts
 from .refused import LINES, explain_refused
 from .stalls import CommonSilence, LedSilence
 from .task import ENDS, Task
+from .user_code import line_in_user_code, own_texts
 
 if TYPE_CHECKING:
     from workbench.runs.processes.hands import Hands
@@ -182,7 +182,7 @@ class TaskGroup:
         reason = explain(status, culprit.watchdog.events, log, self.interpreter)
         whole = culprit.log_end(LINES) if status > 0 else ""
         reason |= explain_refused(whole)
-        if status == 1 and (place := own_place(whole, self._own_texts)):
+        if status == 1 and (place := line_in_user_code(whole, self._own_texts)):
             reason["cause"] = f"{reason['cause'].rstrip('.')}, raised in {place}"
         if silent := self._unresponsive():
             reason |= explain_silent(silent.name, status)

@@ -13,13 +13,17 @@ from workbench.runs import RunError
 from workbench.runs.folder.files import json_text, write_text
 from workbench.widgets.kernel.background import Latest
 
-from .look import FIRST
+from .snapshot import FIRST
 from .sorting import SORTS
 
 KEPT = "view.json"
 VERSION = 1
 MEASURES = {"loss": "Loss", "accuracy": "Accuracy", "rate": "Examples per second"}
-ALONG = {"step": "steps", "examples": "examples seen", "training_seconds": "seconds of training"}
+ALONG = {
+    "step": "steps",
+    "examples": "examples seen",
+    "training_seconds": "seconds of training",
+}
 OFFERED: Mapping[str, Collection[str]] = {
     "sort": ("", *SORTS),
     "measure": MEASURES,

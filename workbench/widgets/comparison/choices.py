@@ -14,7 +14,7 @@ from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import ANY_WIDTH, button, html, row, styled
 
 from .arrangement import ALONG, MEASURES, Arrangement
-from .look import FIRST
+from .snapshot import FIRST
 from .sorting import SORTS, Order
 
 if TYPE_CHECKING:

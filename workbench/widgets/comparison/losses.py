@@ -11,7 +11,7 @@ from workbench.widgets.kernel.background import Latest
 if TYPE_CHECKING:
     from workbench.experiments import Table
 
-    from .look import Seen
+    from .snapshot import Snapshot
 
 SETTLE_SECONDS = 1.0
 """The wait before the records are read, because the page needs the processors to draw curves."""
@@ -31,11 +31,11 @@ class LossDifferences:
         self._asked: Table | None = None
         self._reading: Latest[Table] = Latest(SETTLE_SECONDS)
 
-    def follow(self, seen: Seen | None) -> None:
+    def follow(self, snapshot: Snapshot | None) -> None:
         """Add the loss differences of a look if they are due; an earlier look's are dropped."""
-        if seen is None or not any(seen.due) or seen.table is self._asked:
+        if snapshot is None or not any(snapshot.due) or snapshot.table is self._asked:
             return
-        table, groups = seen.table, seen.groups
+        table, groups = snapshot.table, snapshot.groups
         self._asked = table
 
         def done(found: Table) -> None:

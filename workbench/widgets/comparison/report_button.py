@@ -22,7 +22,7 @@ from workbench.widgets.parts.page_parts import button, column, html, row
 from workbench.widgets.parts.saved import saved_notice
 
 if TYPE_CHECKING:
-    from .look import Seen
+    from .snapshot import Snapshot
 
 NAME = "comparison.html"
 
@@ -30,9 +30,11 @@ NAME = "comparison.html"
 class ReportButton:
     """A button that writes what the view shows to a file next to the comparison."""
 
-    def __init__(self, runs_dir: str | Path | None, seen: Callable[[], Seen | None]) -> None:
-        """`seen` returns the result of the newest look."""
-        self._runs_dir, self._seen = runs_dir, seen
+    def __init__(
+        self, runs_dir: str | Path | None, snapshot: Callable[[], Snapshot | None]
+    ) -> None:
+        """`snapshot` returns the newest snapshot of the comparison."""
+        self._runs_dir, self._snapshot = runs_dir, snapshot
         self._save = button(
             "Save as HTML report", "One page that you can share; it opens offline",
             self._on_save,
@@ -55,22 +57,24 @@ class ReportButton:
         self._save.disabled = busy
 
     def _on_save(self, _: Any) -> None:
-        seen = self._seen()
-        if seen is None:
+        snapshot = self._snapshot()
+        if snapshot is None:
             return
         self._saved.value = ""
         self._offer(None)
         if not self._times.value:
             self._set_busy(True)
             self._work.say("Writing the report ...")
-            run_in_background(lambda: write(seen, self._place(seen)), self._written, self._failed)
+            run_in_background(
+                lambda: write(snapshot, self._place(snapshot)), self._written, self._failed
+            )
             return
-        first = [group.runs[0] for group in seen.groups if group.runs]
+        first = [group.runs[0] for group in snapshot.groups if group.runs]
 
         def work(on_progress: OnProgress, stopped: Stopped) -> tuple[Path, dict[str, str]]:
             untimed = judge_each(first, SECONDS, on_progress, stopped)
             on_progress("Writing the report", None)
-            return write(seen, self._place(seen)), untimed
+            return write(snapshot, self._place(snapshot)), untimed
 
         self._work.begin(work, lambda result: self._show(*result))
 
@@ -84,8 +88,8 @@ class ReportButton:
         self._work.say("")
         self._saved.value = markup.notice("error", str(error))
 
-    def _place(self, seen: Seen) -> Path:
-        name = f"{seen.folder.name}.html" if seen.folder else NAME
+    def _place(self, snapshot: Snapshot) -> Path:
+        name = f"{snapshot.folder.name}.html" if snapshot.folder else NAME
         path = runs_root(self._runs_dir) / name
         return beside(path) if path.exists() else path
 
@@ -109,7 +113,7 @@ class ReportButton:
             self._download.children = [widget]
 
 
-def write(seen: Seen, path: Path) -> Path:
+def write(snapshot: Snapshot, path: Path) -> Path:
     """Write the report of a look.
 
     Raises:
@@ -117,10 +121,10 @@ def write(seen: Seen, path: Path) -> Path:
     """
     from workbench.report import Compared, write_comparison
 
-    if not any(group.runs for group in seen.groups):
+    if not any(group.runs for group in snapshot.groups):
         raise RunError(
             "No run has started yet, so there is nothing to report. Wait for the first run, or "
             "add earlier runs."
         )
-    table = add_losses(seen.table, seen.groups) if any(seen.due) else seen.table
-    return write_comparison(Compared(seen.groups, table, seen.advice), path)
+    table = add_losses(snapshot.table, snapshot.groups) if any(snapshot.due) else snapshot.table
+    return write_comparison(Compared(snapshot.groups, table, snapshot.advice), path)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from workbench.points import Lines
     from workbench.runs import Run
 
-    from .look import Seen
+    from .snapshot import Snapshot
 
 
 class Results:
@@ -41,7 +41,7 @@ class Results:
     ) -> None:
         """`changed` is called at each choice; `open_run` shows a run."""
         self._changed, self._open_run = changed, open_run
-        self._seen: Seen | None = None
+        self._snapshot: Snapshot | None = None
         self._lines: dict[Path, RunLines] = {}
         self.choices = ComparisonChoices(changed)
         self._open = button("Open the recommended run", "Its script is in the tab Script",
@@ -53,7 +53,7 @@ class Results:
         self._bars = html(description="Speeds")
         self._curves = html(description="Curves")
         self._colors_place = column()
-        self._report = ReportButton(runs_dir, lambda: self._seen)
+        self._report = ReportButton(runs_dir, lambda: self._snapshot)
         self.box = styled(
             ipw.VBox,
             "wb-spaced",
@@ -83,38 +83,40 @@ class Results:
         """Stop work in progress."""
         self._report.close()
 
-    def show(self, seen: Seen | None) -> None:
+    def show(self, snapshot: Snapshot | None) -> None:
         """Show the result of a look; None shows nothing."""
-        self._seen = seen
-        if seen is not None:
-            self._draw(seen)
-        set_visible(self._open, visible=seen is not None and seen.advice.group is not None)
-        set_visible(self.box, visible=seen is not None)
+        self._snapshot = snapshot
+        if snapshot is not None:
+            self._draw(snapshot)
+        set_visible(self._open, visible=snapshot is not None and snapshot.advice.group is not None)
+        set_visible(self.box, visible=snapshot is not None)
 
     def _on_open(self, _: Any) -> None:
-        seen = self._seen
-        if seen is not None and seen.advice.group is not None:
-            self._open_run(seen.groups[seen.advice.group].runs[0])
+        snapshot = self._snapshot
+        if snapshot is not None and snapshot.advice.group is not None:
+            self._open_run(snapshot.groups[snapshot.advice.group].runs[0])
 
-    def _draw(self, seen: Seen) -> None:
-        labels = [group.label for group in seen.groups]
+    def _draw(self, snapshot: Snapshot) -> None:
+        labels = [group.label for group in snapshot.groups]
         self.choices.offer(labels)
-        shown = self.choices.arrange(seen.table)
+        shown = self.choices.arrange(snapshot.table)
         colors = self._colors.chosen
-        self._advice.value = markup.quiet(seen.advice.sentence)
+        self._advice.value = markup.quiet(snapshot.advice.sentence)
         heads = self.choices.order.heads
         self._table.value = comparison_picture.table(
-            seen.table, seen.states, shown, seen.due, heads
+            snapshot.table, snapshot.states, shown, snapshot.due, heads
         )
-        self._bars.value = comparison_picture.bars(seen.table, shown, colors)
-        rows = [(at, labels[at]) for at in sorted(shown) if seen.groups[at].runs]
+        self._bars.value = comparison_picture.bars(snapshot.table, shown, colors)
+        rows = [(at, labels[at]) for at in sorted(shown) if snapshot.groups[at].runs]
         self._colors.show(rows)
         set_visible(self._colors_place, visible=bool(rows))
-        self._curves.value = self._draw_curves(seen, shown, colors)
+        self._curves.value = self._draw_curves(snapshot, shown, colors)
 
-    def _draw_curves(self, seen: Seen, shown: Sequence[int], colors: Mapping[str, str]) -> str:
+    def _draw_curves(
+        self, snapshot: Snapshot, shown: Sequence[int], colors: Mapping[str, str]
+    ) -> str:
         measure, along = self.choices.measure.value, self.choices.along.value
-        groups = [(at, seen.groups[at]) for at in sorted(shown) if seen.groups[at].runs]
+        groups = [(at, snapshot.groups[at]) for at in sorted(shown) if snapshot.groups[at].runs]
         overlays = [Overlay(group.label, self._lines_of(group.runs[-1])) for _, group in groups]
         lines = [
             Line(name, at, getattr(run.lines, along), y, colors.get(run.label, ""))

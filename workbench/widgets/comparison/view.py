@@ -27,10 +27,10 @@ from .arrangement import Arrangement, KeptArrangement, folders_of, kept_form
 from .earlier_comparisons import EarlierComparisons
 from .earlier_runs import EarlierRuns
 from .form import Asked, ComparisonForm
-from .look import GOING_ON, Seen, look_at
 from .losses import LossDifferences
 from .origin import refuse_foreign
 from .results import Results
+from .snapshot import GOING_ON, Snapshot, snapshot_of
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
@@ -59,7 +59,7 @@ class ComparisonView:
     ) -> None:
         self._runs_dir, self._config, self._devices = runs_dir, config, devices
         self._comparison: Comparison | None = None
-        self._seen: Seen | None = None
+        self._snapshot: Snapshot | None = None
         self._poller: Poller | None = None
         self._looking = threading.Lock()
         """A lock held during each look and while the view changes to another comparison.
@@ -208,7 +208,7 @@ class ComparisonView:
         """Follow the rows if nothing follows them yet: an added run may go on."""
         with self._looking:
             follows = self._poller is not None and not self._poller.over
-            if not follows and self._seen is not None and self._seen.goes_on:
+            if not follows and self._snapshot is not None and self._snapshot.goes_on:
                 self._poller = Poller(self._look, self._failed)
 
     def _look(self) -> float:
@@ -216,24 +216,24 @@ class ComparisonView:
             comparison, earlier = self._comparison, self._earlier.chosen
             if comparison is not None or earlier:
                 baseline = self._results.choices.arrangement.baseline
-                self._seen = look_at(comparison, earlier, baseline, self._seen)
-                self._progress.value = markup.quiet(self._seen.progress)
-            elif self._seen is not None:
-                self._seen, self._progress.value = None, ""
-            self._results.show(self._seen)
-            self._losses.follow(self._seen)
+                self._snapshot = snapshot_of(comparison, earlier, baseline, self._snapshot)
+                self._progress.value = markup.quiet(self._snapshot.progress)
+            elif self._snapshot is not None:
+                self._snapshot, self._progress.value = None, ""
+            self._results.show(self._snapshot)
+            self._losses.follow(self._snapshot)
             self._show_buttons()
-            if self._seen is None or not self._seen.goes_on:
+            if self._snapshot is None or not self._snapshot.goes_on:
                 self._stop_looking()
         return LOOK_SECONDS
 
     def _take_losses(self, table: Table, found: Table) -> bool:
         """Show a table with its loss differences; return False if it is not shown any more."""
         with self._looking:
-            if self._seen is None or self._seen.table is not table:
+            if self._snapshot is None or self._snapshot.table is not table:
                 return False
-            self._seen = replace(self._seen, table=found, due=[False] * len(found.rows))
-            self._results.show(self._seen)
+            self._snapshot = replace(self._snapshot, table=found, due=[False] * len(found.rows))
+            self._results.show(self._snapshot)
             return True
 
     def _losses_failed(self, table: Table, error: Exception) -> None:
@@ -241,11 +241,11 @@ class ComparisonView:
             self._failed(error)
 
     def _show_buttons(self) -> None:
-        state, comparison = self._seen.state if self._seen else None, self._comparison
+        state, comparison = self._snapshot.state if self._snapshot else None, self._comparison
         alive = state in GOING_ON
         set_visible(self._stop, visible=alive)
         set_visible(self._resume, visible=state in ("stopped", "lost"))
-        undecided = self._seen is not None and self._seen.advice.undecided
+        undecided = self._snapshot is not None and self._snapshot.advice.undecided
         repeatable = comparison is not None and undecided and comparison.repeatable
         set_visible(self._repeat, visible=repeatable)
         if comparison is not None and repeatable:

@@ -22,7 +22,7 @@ from workbench.runs.processes.bounds import Bounds
 from workbench.widgets.parts import markup
 
 from . import layout as form_layout
-from .data_look import DataLook
+from .data_inspection import DataInspection
 from .fields import UnreadableError
 from .form_words import sentence
 from .launcher_reach import LauncherReach
@@ -85,7 +85,7 @@ class Form:
         self._refused: tuple[Problem, ...] = ()
         """The problems that were found after the newest plan was made."""
         self._last_good = config
-        self._data = DataLook(self._plan_again)
+        self._data = DataInspection(self._plan_again)
         self.parts = form_layout.make_fields(device_names(devices), functions, runs_dir)
         self._preset = form_layout.preset_box()
         self._aside = StashedFields(self.parts.all)

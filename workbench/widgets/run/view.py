@@ -9,7 +9,7 @@ from pathlib import Path
 
 import ipywidgets as ipw
 
-from workbench.feed import VERSION, Message, Pace, RunFeed, RunSnapshot
+from workbench.feed import VERSION, Message, Polling, RunFeed, RunSnapshot
 from workbench.runs import Run, RunError
 from workbench.widgets.kernel.download import DownloadWidget
 from workbench.widgets.kernel.host import CellClock
@@ -242,19 +242,19 @@ class _Follower:
     ) -> None:
         self._feed, self._widget, self._cells = feed, widget, cells
         self._show, self._stand_in = show, stand_in
-        self._pace = Pace(feed)
+        self._polling = Polling(feed)
         self._whole_due_at = 0.0
         self._unsent = False
 
     def turn(self) -> float:
         """Do one turn, and return the seconds until the next turn."""
-        turn = self._pace.turn(watched=self._widget().watched)
-        self._send(turn.news)
-        if turn.snapshot is not None:
-            self._show(turn.snapshot, self._feed)
-        if (last := self._pace.last) is not None:
+        poll = self._polling.poll(watched=self._widget().watched)
+        self._send(poll.news)
+        if poll.snapshot is not None:
+            self._show(poll.snapshot, self._feed)
+        if (last := self._polling.last) is not None:
             self._stand_in(last, self._feed)
-        return turn.pause_seconds
+        return poll.pause_seconds
 
     def _send(self, news: Message | None) -> None:
         """Send the news if a page is in sight.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.runs.supervise.own_place import PACKAGE, own_place, own_texts
+from workbench.runs.supervise.user_code import PACKAGE, line_in_user_code, own_texts
 
 TEXT = """\
 import numpy as np
@@ -30,25 +30,26 @@ ELSEWHERE = (
 
 
 def test_a_frame_of_the_script_is_found_in_the_users_file() -> None:
-    place = own_place(f"{HEAD}{OURS}{OWN}{ELSEWHERE}KeyError: 'x'\n", {"my_data.py": TEXT})
+    place = line_in_user_code(f"{HEAD}{OURS}{OWN}{ELSEWHERE}KeyError: 'x'\n", {"my_data.py": TEXT})
     assert place == 'my_data.py, line 6, in load_data: return table["x"]'
 
 
 def test_a_frame_of_the_users_module_is_named_with_its_own_line() -> None:
     frame = '  File "/home/me/models.py", line 7, in build\n    return sizes[9]\n'
-    place = own_place(f"{HEAD}{OURS}{frame}{ELSEWHERE}IndexError: 9\n", {})
+    place = line_in_user_code(f"{HEAD}{OURS}{frame}{ELSEWHERE}IndexError: 9\n", {})
     assert place == "/home/me/models.py, line 7, in build: return sizes[9]"
 
 
 def test_a_frame_that_autograph_indents_is_found() -> None:
     frame = '    File "/runs/1/train.py", line 36, in load_data  *\n        return table["x"]\n'
-    place = own_place(f"TypeError: in user code:\n\n{frame}\n    TypeError: x\n", {"a.py": TEXT})
+    log = f"TypeError: in user code:\n\n{frame}\n    TypeError: x\n"
+    place = line_in_user_code(log, {"a.py": TEXT})
     assert place.startswith("a.py, line 6, in load_data: ")
 
 
 @pytest.mark.parametrize("log", ["", f"{HEAD}{OURS}{ELSEWHERE}ValueError: x\n", "ValueError: x"])
 def test_other_frames_are_left_out(log: str) -> None:
-    assert own_place(log, {"my_data.py": TEXT}) == ""
+    assert line_in_user_code(log, {"my_data.py": TEXT}) == ""
 
 
 def test_the_texts_of_a_plan_are_those_that_its_script_holds() -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SETTLE_SECONDS = 0.3
 
 
-class DataLook:
+class DataInspection:
     """The inspection of the data that the form asks for, once for the same data.
 
     The user's own function is called, with each interpreter once. If files of a published data set

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from tests.widgets.folders import write_run
-from workbench.feed import RunFeed, RunSnapshot, pace
-from workbench.feed.pace import LOOK_SECONDS, Pace
+from workbench.feed import RunFeed, RunSnapshot, polling
+from workbench.feed.polling import LOOK_SECONDS, Polling
 from workbench.runs.folder.state import take_lock
 
 
@@ -47,10 +47,10 @@ def test_a_snapshot_takes_a_small_part_of_the_processor_and_a_third_of_the_time(
 
     monkeypatch.setattr(RunSnapshot, "at", timed)
     times = SimpleNamespace(monotonic=lambda: clock.now, thread_time=lambda: clock.worked)
-    monkeypatch.setattr(pace, "time", times)
-    turns = Pace(feed)
-    assert turns.turn(watched=True).snapshot is not None
+    monkeypatch.setattr(polling, "time", times)
+    polls = Polling(feed)
+    assert polls.poll(watched=True).snapshot is not None
     clock.now = 100.0 + interval_seconds - 0.001
-    assert turns.turn(watched=True).snapshot is None
+    assert polls.poll(watched=True).snapshot is None
     clock.now = 100.0 + interval_seconds
-    assert turns.turn(watched=True).snapshot is not None
+    assert polls.poll(watched=True).snapshot is not None

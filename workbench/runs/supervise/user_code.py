@@ -34,7 +34,7 @@ def own_texts(plan: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def own_place(traceback: str, texts: Mapping[str, str]) -> str:
+def line_in_user_code(traceback: str, texts: Mapping[str, str]) -> str:
     """Return the last frame of a traceback in the user's own code; empty if there is none.
 
     `texts` are the user's files whose text a script holds; a frame of the script is found in them

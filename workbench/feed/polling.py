@@ -22,26 +22,26 @@ costs nothing; on a slow disk it holds back the curves.
 OVER_SECONDS = 2.0
 
 
-class Turn(NamedTuple):
-    """The result of one turn."""
+class Poll(NamedTuple):
+    """The result of one poll."""
 
     snapshot: RunSnapshot | None
     """The newest snapshot; None if no snapshot was due."""
     news: Message | None
     pause_seconds: float
-    """The pause until the next turn."""
+    """The pause until the next poll."""
 
 
-class Pace:
-    """The timing of the turns of one run; only one thread may use it."""
+class Polling:
+    """Polls one run, at a rate that its training does not notice; only one thread may use it."""
 
     def __init__(self, feed: RunFeed) -> None:
         self._feed = feed
         self.last: RunSnapshot | None = None
         self._look_due_at = 0.0
 
-    def turn(self, *, watched: bool) -> Turn:
-        """Read the run once; the pause until the next turn is shorter while a page watches.
+    def poll(self, *, watched: bool) -> Poll:
+        """Read the run once; the pause until the next poll is shorter while a page watches.
 
         Raises:
             RunError: the run's folder is missing or cannot be read.
@@ -49,7 +49,7 @@ class Pace:
         began, worked, last = time.monotonic(), time.thread_time(), self.last
         run = self._feed.run
         if last is not None and not last.alive and run.status == last.status:
-            return Turn(None, None, OVER_SECONDS)
+            return Poll(None, None, OVER_SECONDS)
         snapshot = None
         if began >= self._look_due_at:
             self.last = snapshot = RunSnapshot.at(run, self._feed.plan)
@@ -59,4 +59,4 @@ class Pace:
             self._look_due_at = began + max(LOOK_SECONDS, *pauses)
         news = self._feed.news(snapshot)
         pause_seconds = NEWS_SECONDS if watched else LOOK_SECONDS
-        return Turn(snapshot, news, max(0.02, pause_seconds - (time.monotonic() - began)))
+        return Poll(snapshot, news, max(0.02, pause_seconds - (time.monotonic() - began)))

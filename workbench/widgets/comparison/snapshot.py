@@ -1,4 +1,4 @@
-"""The result of a look at a comparison: its rows with their numbers, and its progress."""
+"""A snapshot of a comparison: its rows with their numbers, and its progress."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ FIRST = ""
 
 
 @dataclass(frozen=True)
-class Seen:
-    """The result of one look: the rows of the comparison, and below them rows of earlier runs."""
+class Snapshot:
+    """The rows of the comparison, and below them rows of earlier runs, at one moment."""
 
     key: tuple[object, ...]
     """The values that table and advice depend on. With the same key, both are the same."""
@@ -44,7 +44,7 @@ class Seen:
     state: str
     """The state of the comparison; empty if there is none."""
     goes_on: bool
-    """Whether the comparison or an added run goes on, so that the next look may differ."""
+    """Whether the comparison or an added run goes on, so that the next snapshot may differ."""
     progress: str
     groups: list[Group]
     table: Table
@@ -54,18 +54,18 @@ class Seen:
     advice: Advice
 
 
-def look_at(
+def snapshot_of(
     comparison: Comparison | None,
     earlier: Sequence[Run],
     baseline: str,
-    before: Seen | None,
-) -> Seen:
+    before: Snapshot | None,
+) -> Snapshot:
     """Return the rows, numbers and advice of a comparison and of earlier runs.
 
-    `baseline` is the label of a row, or `FIRST`. The result of the look `before` is used again if
-    no run started, ended or went on since, and the baseline is the same. The advice recommends one
-    of the comparison's runs. Earlier runs ran at other times, so one of them is recommended only if
-    there is no comparison. The table has no loss differences, because they take long.
+    `baseline` is the label of a row, or `FIRST`. The snapshot `before` is used again if no run
+    started, ended or went on since, and the baseline is the same. The advice recommends one of the
+    comparison's runs. Earlier runs ran at other times, so one of them is recommended only if there
+    is no comparison. The table has no loss differences, because they take long.
 
     Raises:
         RunError: a folder is missing or cannot be read.
@@ -95,7 +95,7 @@ def look_at(
     ]
     progress = _progress(comparison, state) if comparison else f"{_count(len(stamps))} compared."
     folder = comparison.folder if comparison else None
-    return Seen(key, folder, state, goes_on, progress, groups, table, due, states, advice)
+    return Snapshot(key, folder, state, goes_on, progress, groups, table, due, states, advice)
 
 
 def _stamp(run: Run) -> tuple[int, str] | None:

@@ -14,7 +14,7 @@ from .values import UnreadError, constant, number, plain_fields, replicas, title
 _SAME_CODE, _SAME_TEXT, _DROPPED = 3, 1, 5
 
 
-def guess(parts: Parts, own: Own) -> tuple[dict[str, Any], Reference | None]:
+def closest_config(parts: Parts, own: Own) -> tuple[dict[str, Any], Reference | None]:
     """Return the fields that the script shows, and the script that the workbench writes for them.
 
     If two configs give the same text, the config that leaves more to the plan is chosen.

@@ -20,7 +20,7 @@ _LEFT_OUT = (
 )
 
 
-def relaxed(
+def without_defaults(
     fields: Mapping[str, Any], own: Own, made: Reference, devices: Devices
 ) -> dict[str, Any]:
     """Return the fields without values that this machine chooses too; the script stays the same."""
