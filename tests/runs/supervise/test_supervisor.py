@@ -134,7 +134,7 @@ def test_the_trainer_holds_the_device_when_its_supervisor_is_dead(runs: Runs) ->
         ("import tensorflow_of_nowhere", "ModuleNotFoundError", "tensorflow_of_nowhere"),
         ("raise MemoryError()", "MemoryError (exit status 1)", "smaller"),
         ("open('/dev/full', 'w', buffering=1).write('x\\n')", "No space left", "Make room"),
-        ("sys.exit(0)", "without reporting", "recorder"),
+        ("sys.exit(0)", "without reporting", "sys.exit"),
         ("sys.exit(7)", "exit status 7", "log"),
         ("event('nonfinite', step=20, replica=1); sys.exit(3)", "step 21 on replica 1", "learning"),
         ("os.kill(os.getpid(), signal.SIGSEGV)", "SIGSEGV", "log"),
