@@ -56,6 +56,7 @@ class Data(Choice):
     model: str = ""
     """The model it is usually trained with."""
     train_examples: int | None = None
+    """None: the config says how many there are."""
     test_examples: int | None = None
     files: tuple[str, ...] = ()
     """Files that a folder given for it must hold."""

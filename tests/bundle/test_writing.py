@@ -95,7 +95,7 @@ def test_only_a_finished_run_is_bundled_and_nothing_is_overwritten(
 ) -> None:
     stopped = write_run(tmp_path / "runs", state="stopped")
     with pytest.raises(
-        RunError, match=r"is stopped; only a finished run can be bundled.*Wait for it"
+        RunError, match=r"is stopped. Only a finished run can be bundled.*Wait until it"
     ):
         write_bundle(stopped, tmp_path / "b.zip")
     (tmp_path / "b.zip").touch()

@@ -58,8 +58,8 @@ def write_bundle(run: Run, path: str | os.PathLike[str] | None = None) -> Manife
     """
     if run.status != "finished":
         raise RunError(
-            f"{run.id} is {run.status}; only a finished run can be bundled, so that a replay can "
-            "be compared with all its steps. Wait for it, or resume it first."
+            f"{run.id} is {run.status}. Only a finished run can be bundled, because a bundle is "
+            "checked by training all its steps again. Wait until it finishes, or resume it."
         )
     target = full_path(path or f"{file_name(run.id)}-bundle.zip")
     with new_place(target) as hidden:

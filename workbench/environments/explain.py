@@ -80,7 +80,7 @@ _KILLED = -9
 
 
 def failed(build: Build, ended: Ended) -> MakingError:
-    """Return the error for a tool that ended with a status other than 0."""
+    """Return the error for an installer that failed; its output may show cause and fix."""
     packages = " ".join(build.requirements)
     got = f"status {ended.status} while installing {packages}: {last_errors(ended)}"
     for pattern, rule, fix in _CAUSES:

@@ -57,7 +57,7 @@ def _write(
 
 
 def about_runs(runs: Sequence[Run]) -> pd.DataFrame:
-    """Return a row per run: result, name, creation time, then the config as `config.FIELD`."""
+    """Return a row per run: its results, `name`, `created`, and each setting as `config.FIELD`."""
     rows = []
     for run in runs:
         asked = {f"config.{name}": value for name, value in run.config.to_json().items()}

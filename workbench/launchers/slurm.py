@@ -42,7 +42,7 @@ _FIELDS = (
     ("account", "account", "Choose one of your accounts (sacctmgr show associations), or none."),
     ("time limit", "time_limit_minutes", "Ask for less, or choose another partition."),
     ("gres", "gpus_per_task", "Ask for fewer GPUs, or choose another partition."),
-    ("", "workers", "Ask for fewer workers, CPUs or GPUs, or choose another partition."),
+    ("", "workers", "Change what sbatch names, or ask for fewer workers, CPUs or GPUs."),
 )
 """A word of sbatch's message, the config field that it concerns, and the fix."""
 
@@ -74,7 +74,7 @@ class Slurm:
         except LauncherError as error:
             message = str(error)
             field, fix = next(row[1:] for row in _FIELDS if row[0] in message.lower())
-            rule = f"a value with which the cluster can start the job ({message})"
+            rule = f"a value with which Slurm can start the job ({message})"
             got = str(getattr(config, field) or len(tasks))
             return [Problem(field, rule, got, fix.format(partitions=reach.summary))]
         return []

@@ -114,7 +114,7 @@ def find_step(findings: Findings, config: RunConfig) -> OwnFunction | None:
         return None
     if config.loop != "custom":
         rule = "empty with Keras fit, which uses the model's own train_step"
-        fix = "Choose the loop custom, or give the model a train_step."
+        fix = "Choose the loop custom; or leave step empty, and give the model a train_step."
         findings.add("step", rule, config.step, fix)
     if config.clip_norm is not None:
         rule = "empty with a train step of your own, which applies its gradients itself"
@@ -168,7 +168,10 @@ def check_static(findings: Findings, config: RunConfig, replicas: int, epoch: Ep
     if not epoch.test_examples % replicas:
         return
     if config.data == "synthetic":
-        rule = f"a number whose fifth, the test examples, is a multiple of the {replicas} replicas"
+        rule = (
+            f"a multiple of {5 * replicas}, because a fifth are test examples, and a TPU needs as "
+            f"many of them in each of its {replicas} replicas"
+        )
         fix = f"Set it to {max(1, config.synthetic_examples // (5 * replicas)) * 5 * replicas}."
         findings.add("synthetic_examples", rule, config.synthetic_examples, fix)
     else:

@@ -246,8 +246,8 @@ def _chosen_devices(
         findings.add("devices", "a list without repeats", ", ".join(chosen), fix)
         return None
     if len({name.split(":")[0] for name in chosen}) > 1:
-        fix = f"Choose only the GPUs: {', '.join(gpus)}."
-        findings.add("devices", "devices of one kind", ", ".join(chosen), fix)
+        fix = f"Choose from the GPUs ({', '.join(gpus)}), or only CPU:0."
+        findings.add("devices", "GPUs only, or the CPU alone", ", ".join(chosen), fix)
         return None
     return chosen
 

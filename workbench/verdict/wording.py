@@ -113,7 +113,7 @@ def recorded(verdict: Verdict) -> str:
 
 
 def again(verdict: Verdict, run: str | Path) -> str:
-    """Return the command that measures again; `run` is an id or a folder."""
+    """Return the command that repeats the measurement for longer; `run` is an id or a folder."""
     return f"workbench why {shlex.quote(str(run))} --seconds {verdict.next_seconds:g}"
 
 

@@ -22,7 +22,7 @@ FOLDED = "wb-folded"
 
 @dataclass(frozen=True)
 class Places:
-    """What stands where: hardware on top, a bar that stays in sight, settings below, tabs."""
+    """The widgets by place: hardware on top, a bar that stays in sight, settings below it, tabs."""
 
     hardware: Any
     bar: Sequence[Any]

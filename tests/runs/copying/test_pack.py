@@ -56,13 +56,13 @@ def test_a_file_that_is_not_a_packed_run_is_refused(runs: Runs, tmp_path: Path) 
     with pytest.raises(RunError, match=r"There is no packed run .*run\.zip\. Upload it"):
         restore_run(path, runs.root)
     path.write_bytes(runs.make().pack().read_bytes()[:-30])
-    with pytest.raises(RunError, match=r"complete zip file.*Download or upload it again"):
+    with pytest.raises(RunError, match=r"read as a zip file.*download or upload it again"):
         restore_run(path, tmp_path / "here")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("notes.txt", "words " * 1000)
     whole = path.read_bytes()
     path.write_bytes(whole[:40] + b"\xff" * 20 + whole[60:])
-    with pytest.raises(RunError, match=r"complete zip file.*Download or upload it again"):
+    with pytest.raises(RunError, match=r"read as a zip file.*download or upload it again"):
         restore_run(path, tmp_path / "here")
     with zipfile.ZipFile(path, "w") as packed:
         packed.writestr("notes.txt", "")

@@ -93,8 +93,8 @@ def test_a_run_without_a_checkpoint_is_refused_with_the_change_that_helps(runs: 
     with pytest.raises(RunError) as raised:
         run.evaluate()
     assert str(raised.value) == (
-        f"There are no weights to evaluate yet: {run.dir} is stopped and has no complete "
-        "checkpoint. Resume it: a run saves one when it is stopped or finishes."
+        f"There are no weights to evaluate yet: {run.dir} is stopped, and no checkpoint of it is "
+        "complete. Resume it, then let it finish or stop it: both save its weights."
     )
     with pytest.raises(RunError, match=r"has no model\.keras.*Let the run finish"):
         run.load_model()

@@ -146,7 +146,7 @@ def test_a_missing_package_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_bundle_needs_a_finished_run(tmp_path: Path) -> None:
     run = write_run(tmp_path / "runs", "stopped", steps=78)
-    assert "only a finished run can be bundled" in save(page_of(run), "bundle")
+    assert "Only a finished run can be bundled" in save(page_of(run), "bundle")
 
 
 def test_long_saving_shows_its_progress_and_can_be_stopped(

@@ -103,8 +103,9 @@ def _check(config: RunConfig, axes: Mapping[str, Sequence[Any]]) -> None:
         if not values
     ]
     if axes.keys() >= BATCH_SIZES:
-        rule, got = "varied without per_replica_batch_size", "both"
-        problems.append(Problem("global_batch_size", rule, got, "Leave one of them out."))
+        rule = "the only batch size that is varied, because it sets per_replica_batch_size"
+        fix = "Give several values to one of the two only."
+        problems.append(Problem("global_batch_size", rule, "both", fix))
     if not problems:
         problems = [
             problem

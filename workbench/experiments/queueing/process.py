@@ -30,7 +30,7 @@ def spawn(folder: Path) -> None:
     lock = locks.take(lock_of(folder))
     if lock is None:
         raise RunError(
-            f"The queue of {folder.name} is still running. Stop it first, or let it finish."
+            f"The comparison {folder.name} is still running. Stop it first, or let it finish."
         )
     command = [
         sys.executable,

@@ -19,7 +19,7 @@ def usual_limit_mib(processes: int) -> int:
 
 
 def check_limit(limit_mib: int | None, processes: int, *, on_cpu: bool) -> None:
-    """Refuse a limit below 1 MiB, or a limit with which the machine would run out of memory.
+    """Refuse a limit below 1 MiB or, on a CPU, one that the processes cannot all have now.
 
     Raises:
         PlanError: the limit is refused; the problem gives the rule.

@@ -79,7 +79,10 @@ def prove(kind: str, lock_fd: int) -> int:
 
 
 def train(kind: str) -> int:
-    """Take two steps on each device of a kind; return `TRAINED`, or `HAS_NONE` without a device."""
+    """Train for two steps on each device of this kind, `GPU` or `CPU`.
+
+    Return `TRAINED`, or `HAS_NONE` if there is no such device.
+    """
     tf: Any = sys.modules["tensorflow"]
     devices = tf.config.list_physical_devices(kind)
     for device in devices:

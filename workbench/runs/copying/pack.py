@@ -57,13 +57,14 @@ def unpack(path: Path, folder: Path) -> Path:
             packed.extractall(folder)
     except BROKEN_ZIP as error:
         raise RunError(
-            f"{path} is not a complete zip file: {error}. Download or upload it again."
+            f"{path} cannot be read as a zip file: {error}. Choose a packed run. If it is one, "
+            "download or upload it again."
         ) from error
     found = [card.parent for card in folder.glob(f"*/{CARD}")]
     if len(found) != 1:
         raise RunError(
             f"{path} is not a packed run: it has {len(found)} folders with a run.json, instead of "
-            "one. Choose the file that the workbench made."
+            "one. Choose a file that `workbench runs pack` or Download run (.zip) made."
         )
     return found[0]
 

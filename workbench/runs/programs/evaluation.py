@@ -60,8 +60,8 @@ def evaluated_step(run_dir: Path) -> int | None:
         _require_model(run_dir)
     if step is None:
         raise RunError(
-            f"There are no weights to evaluate yet: {run_dir} is {state} and has no complete "
-            "checkpoint. Resume it: a run saves one when it is stopped or finishes."
+            f"There are no weights to evaluate yet: {run_dir} is {state}, and no checkpoint of it "
+            "is complete. Resume it, then let it finish or stop it: both save its weights."
         )
     return step
 

@@ -104,7 +104,7 @@ def joined(results: list[dict[str, Any]]) -> Gradients:
 
 
 def steps_of_a_pass(plan: dict[str, Any]) -> int:
-    """Return the full global batches of an epoch, or of a pass through the data if that is less."""
+    """Return how many full global batches an epoch has, at most those of one pass of the data."""
     in_data = int(plan["num_train_examples"]) // int(plan["global_batch_size"])
     return min(in_data, int(plan["steps_per_epoch"]))
 

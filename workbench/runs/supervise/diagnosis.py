@@ -53,9 +53,9 @@ DIAGNOSES = (
     Diagnosis(
         "libtpu-does-not-fit",
         r"init_fns\.inc.*not available in this library",
-        "The installed libtpu does not fit this TensorFlow.",
-        "Make an environment that has both with `workbench environment --build tpu`, and choose "
-        "its interpreter.",
+        "libtpu, the TPU's driver library, does not fit this TensorFlow.",
+        "Make an environment in which both fit with `workbench environment --build tpu`, choose "
+        "its interpreter, and resume the run.",
     ),
     Diagnosis(
         "tpu-in-use",
