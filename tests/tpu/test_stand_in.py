@@ -132,7 +132,10 @@ def test_for_uneven_test_batches_the_nearest_number_of_examples_is_suggested(
     fields = {"tpu": "my-tpu", "replicas": 8, "global_batch_size": 8, "last_batch": "repeat"}
     found = problem(LAPTOP, **fields, synthetic_examples=examples)
     assert found.field == "synthetic_examples"
-    assert found.rule.startswith("a multiple of 40, because a fifth are test examples, and a TPU")
+    assert found.rule == (
+        "a multiple of 40, because a fifth are test examples, and a TPU needs as many of them in "
+        "each of its 8 replicas"
+    )
     assert found.fix == f"Set it to {nearest}."
     planned(LAPTOP, **fields, synthetic_examples=nearest)
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from ..runs import Progress, Run
 
+LINE_WIDTH = 98
+"""The width of a paragraph, in characters."""
 POLL_SECONDS = 0.2
 OVER = ("finished", "stopped", "failed", "lost")
 

@@ -99,7 +99,10 @@ def test_the_last_exception_decides_and_not_what_tensorflow_reported_before(nois
 def test_an_exception_before_the_last_one_gives_the_fix_if_the_last_has_none() -> None:
     log = "ResourceExhaustedError: OOM when allocating tensor\nRuntimeError: in the loop\n"
     reason = explain(1, [], log, "py")
-    assert "RuntimeError: in the loop" in reason["cause"]
+    assert reason["cause"] == (
+        "The memory of a device or of the machine was used up. RuntimeError: in the loop "
+        "(exit status 1)"
+    )
     assert "smaller" in reason["fix"]
 
 

@@ -27,6 +27,8 @@ def test_a_killed_task_restarts_all_tasks_from_the_checkpoint(runs: Runs) -> Non
     run.kill("worker-1")
     killed = "worker-1: Killed on request. All tasks"
     at_gate(run, attempts=2)
+    notes = [event.get("note") for event in run.events() if event["event"] == "state"]
+    assert f"{killed} start again from the last checkpoint." in notes
     assert f"{killed} started again from the last checkpoint at " in run.progress.note
     assert pid_of_task(run, "worker-1") != first
     (run.dir / "gate").touch()

@@ -144,7 +144,8 @@ def test_workers_that_are_not_synchronous_have_one_row_each(tmp_path: Path) -> N
     assert not shown._find.disabled
     assert shown._seconds.box.layout.display == "none"
     shown._find.click()
-    needs = r"worker-0 has recorded \d+ calls after its first, and its speed can only be"
+    needs = r"worker-0 has recorded \d+ calls after its first, and its speed"
+    needs += " can only be told from 6"
     until(lambda: re.search(needs, shown._work.state.value))
     slow = Interval(0.004, 0.0039, 0.0041)
     shown._show_paces([OwnPace("worker-0", STEP, STEP), OwnPace("worker-1", slow, STEP)])

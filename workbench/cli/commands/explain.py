@@ -8,10 +8,9 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
 from workbench.cli.outcome import OK, OutputError
+from workbench.cli.watching import LINE_WIDTH
 from workbench.errors import Error, field_named, find
 from workbench.field_help import FIELD_HELP
-
-LINE_WIDTH = 98
 
 
 def add_flags(parser: ArgumentParser) -> None:
@@ -32,6 +31,8 @@ def explain(arguments: Namespace) -> int:
         OutputError: nothing is known about it.
     """
     words = arguments.error
+    if not words and sys.stdin.isatty():
+        raise OutputError("No error was given. Write its text, a field or a name behind explain.")
     texts = words if all(map(field_named, words)) else [" ".join(words)]
     print("\n\n".join(map(_explained, texts or [sys.stdin.read()])))
     return OK

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING
 
 from workbench.cli.flags import add_runs_dir
 from workbench.cli.outcome import OK, OutputError
-from workbench.cli.watching import columns
+from workbench.cli.watching import LINE_WIDTH, columns
 from workbench.experiments import scaling_wording as wording
 from workbench.experiments.scaling import STEPS, Scaling, expected_seconds, should_scale, speeds_of
 from workbench.runs import open_run
 
 if TYPE_CHECKING:
     from workbench.runs import Run
-
-LINE_WIDTH = 98
 
 
 def add_flags(parser: ArgumentParser) -> None:

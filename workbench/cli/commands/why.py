@@ -14,7 +14,7 @@ from dataclasses import asdict
 
 from workbench.cli.flags import add_runs_dir
 from workbench.cli.progress_line import ProgressLine
-from workbench.cli.watching import columns
+from workbench.cli.watching import LINE_WIDTH, columns
 from workbench.runs import Run, open_run
 from workbench.verdict import SECONDS, Verdict, judge, wording
 from workbench.verdict.own_paces import own_paces, slowest_of
@@ -23,7 +23,6 @@ from workbench.verdict.trial import Trial, try_out
 from workbench.verdict.verdict import SUGGESTED, OnProgress
 
 BAR_WIDTH = 20
-LINE_WIDTH = 98
 
 
 def add_flags(parser: ArgumentParser) -> None:

@@ -53,7 +53,7 @@ DIAGNOSES = (
     Diagnosis(
         "libtpu-does-not-fit",
         r"init_fns\.inc.*not available in this library",
-        "libtpu, the TPU's driver library, does not fit this TensorFlow.",
+        "The TPU's driver library, libtpu, does not fit this TensorFlow.",
         "Make an environment in which both fit with `workbench environment --build tpu`, choose "
         "its interpreter, and resume the run.",
     ),
