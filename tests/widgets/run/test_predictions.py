@@ -106,7 +106,7 @@ def test_examples_that_are_no_images_are_named_with_the_shapes_of_images(
 def test_without_a_checkpoint_the_reason_is_shown(page: Predictions, tmp_path: Path) -> None:
     page.show(write_run(tmp_path, "failed", steps=5), "failed")
     assert page._evaluate.disabled
-    assert "is failed and has no complete checkpoint. Resume it:" in page._state.value
+    assert "is failed, and no checkpoint of it is complete. Resume it, then" in page._state.value
 
 
 def test_a_run_is_offered_again_after_it_went_on(page: Predictions, tmp_path: Path) -> None:
