@@ -145,15 +145,15 @@ class ScriptHandler(Handler):
 
 
 class SeriesHandler(Handler):
-    """The handler for the curves of runs over all replicas."""
+    """The handler for the curves of several runs, averaged over all replicas."""
 
     @web.authenticated
     @authorized
     async def get(self) -> None:
-        """Return the frame of the first of the runs that the query names; see `series_of`.
+        """Return the curves of the runs that the query `runs` names, separated by commas.
 
-        A browser needs more time for a request than the server needs for a run's curves, so a
-        request can name many runs.
+        An answer may hold only the first of them, so that a page need not wait for all; see
+        `series_of`. One request for many runs is faster than one for each.
         """
         asked = self.get_query_argument("runs", "").split(",")
         await self.answer(lambda: series_of(self.runs_folder, asked))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.runs.records.kept import RunLines
+from workbench.runs.records.cache import RunLines
 
 from .actions import refusing
 from .errors import RequestError
@@ -22,9 +22,9 @@ MOST_SECONDS = 0.2
 
 
 def series_of(folder: RunsFolder, asked: Sequence[str]) -> str | bytes:
-    """Return the frame of the curves of the first of these runs, at least of one.
+    """Return a frame with the curves of these runs: of the first, and of those read in 0.2 s.
 
-    Its `runs` have the `trouble` of each run, why it cannot be read, or its `steps_a_point`. Each
+    Its `runs` have for each run either `error`, why it cannot be read, or `steps_a_point`. Each
     run has a buffer: float64 [6, points], little-endian, with NaN where a value is not known. The
     rows are step, examples, training seconds, loss, accuracy and examples per second, over all
     replicas.
@@ -45,9 +45,9 @@ def _series(folder: RunsFolder, run_id: str) -> tuple[dict[str, Any], bytes]:
     try:
         run = folder.run(run_id)
         with refusing():
-            lines = RunLines(run.dir, run.plan).look()
+            lines = RunLines(run.dir, run.plan).read()
     except RequestError as error:
-        return {"trouble": error.message}, b""
+        return {"error": error.message}, b""
     none = np.full(len(lines.step), np.nan)
     measures = (lines.loss, lines.accuracy, lines.rate)
     values = [each[0] if lines.synchronous else none for each in measures]
