@@ -71,8 +71,8 @@ def test_asynchronous_workers_have_no_common_line_and_no_epochs() -> None:
 
 
 def test_replicas_differ_in_colour_and_dash() -> None:
-    looks = [charts.lines(points(2, 8), ONE_EPOCH, virtual=False)[k].look for k in range(8)]
-    assert len({(look["line"]["color"], look["line"]["dash"]) for look in looks}) == 8
+    styles = [charts.lines(points(2, 8), ONE_EPOCH, virtual=False)[k].style for k in range(8)]
+    assert len({(style["line"]["color"], style["line"]["dash"]) for style in styles}) == 8
 
 
 def test_each_replica_is_once_in_the_legend() -> None:

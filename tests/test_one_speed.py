@@ -14,8 +14,8 @@ from workbench.cli.watching import show
 from workbench.experiments.comparing.measures import measure
 from workbench.experiments.scaling import speeds_of
 from workbench.exports import export_runs
-from workbench.feed.account import RunSnapshot, account
 from workbench.feed.row import row_of
+from workbench.feed.snapshot import RunSnapshot, snapshot_parts
 from workbench.report import write_report
 from workbench.runs import Run
 from workbench.runs.folder.files import read_json
@@ -52,7 +52,7 @@ def rate(run: Run) -> float:
 
 def test_every_reader_gives_the_same_speed(run: Run, rate: float) -> None:
     plan = read_json(run.dir / "plan.json")
-    snapshot = account(RunSnapshot.at(run, run.plan))
+    snapshot = snapshot_parts(RunSnapshot.at(run, run.plan))
     speeds = {
         "run --json": run.result()["examples_per_second"],
         "list in a notebook": run.outline.examples_per_second,
@@ -89,7 +89,7 @@ def test_every_place_has_the_same_results(run: Run) -> None:
     measures = measure(run)
     assert {name: getattr(measures, name) for name in names} == results
     assert run.outline.test_accuracy == results["test_accuracy"]
-    sent = account(RunSnapshot.at(run, run.plan))["results"]
+    sent = snapshot_parts(RunSnapshot.at(run, run.plan))["results"]
     assert [sent["loss"], sent["accuracy"], sent["testAccuracy"]] == [
         *(results["loss"], results["accuracy"], results["test_accuracy"])
     ]
@@ -101,7 +101,7 @@ def test_every_place_has_the_same_duration(run: Run, tmp_path: Path) -> None:
     seconds = run.ledger.seconds
     assert seconds is not None
     assert run.outline.seconds == run.totals.seconds == seconds
-    snapshot = account(RunSnapshot.at(run, run.plan))
+    snapshot = snapshot_parts(RunSnapshot.at(run, run.plan))
     assert snapshot["results"]["seconds"] == snapshot["ledger"]["seconds"] == seconds
     assert sum(value for _, value in snapshot["ledger"]["whole"]) == pytest.approx(seconds)
     assert f"duration    {units.duration(seconds)}: " in show(run)

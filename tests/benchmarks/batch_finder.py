@@ -25,7 +25,7 @@ from workbench import RunConfig, make_plan, render_script
 from workbench.devices import Devices, detect
 from workbench.experiments.searching.batch_finder import find_batch_size
 from workbench.experiments.searching.batch_search import NOTCH
-from workbench.runs.programs.own_data import look
+from workbench.runs.programs.own_data import inspect_data
 from workbench.runs.programs.run import program
 
 MIB = 2**20
@@ -71,7 +71,7 @@ def peak_mib(config: RunConfig, size: int, devices: Devices) -> float:
     """Return the kernel's peak memory of a process that trains only this size."""
     sized = dataclasses.replace(config, per_replica_batch_size=size)
     with tempfile.TemporaryDirectory() as folder:
-        script = render_script(make_plan(sized, devices, look(sized)))
+        script = render_script(make_plan(sized, devices, inspect_data(sized)))
         Path(folder, "train.py").write_text(script, encoding="utf-8")
         child = subprocess.Popen(
             [sys.executable, "-u", *program("try_batches", "0", folder)],

@@ -34,7 +34,7 @@ class PanelPage(WorkbenchPage):
         return self.panels.locator(".wb-root")
 
     @property
-    def trouble(self) -> Locator:
+    def error(self) -> Locator:
         """The panel's message about a problem."""
         return self.panels.get_by_role("alert")
 
@@ -51,12 +51,12 @@ class PanelPage(WorkbenchPage):
 
     def wait_until_live(self) -> None:
         """Wait until no problem is shown and Train can be clicked."""
-        expect(self.trouble).to_have_count(0)
+        expect(self.error).to_have_count(0)
         expect(self.button("Train")).to_be_enabled()
 
     def start_again(self) -> None:
         """Click the one button that gives a new workbench."""
-        self.trouble.get_by_role("button", name=START).click()
+        self.error.get_by_role("button", name=START).click()
         self.wait_until_live()
 
     def reload(self) -> None:

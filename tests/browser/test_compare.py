@@ -129,7 +129,7 @@ def test_an_earlier_comparison_opens_by_a_click_as_it_was_left(lab: LabPage) -> 
     workbench.turn_to(TAB)
     expect(workbench.root.get_by_text("Use Mirrored x 2: it is the fastest")).to_be_visible()
     workbench.button("Open the recommended run").click()
-    workbench.look()
+    workbench.show_run()
     expect(workbench.state).to_have_text("finished")
     workbench.turn_to(TAB)
     workbench.button("Earlier comparisons ...").click()

@@ -48,7 +48,7 @@ class Findings:
         self._workbench = workbench
         self.all: dict[str, list[str]] = {}
 
-    def look(self, state: str) -> None:
+    def note(self, state: str) -> None:
         """Note the violations of the page as it is now, if there are any."""
         if found := findings(self._workbench.page, ROOT):
             self.all[state] = found
@@ -57,23 +57,23 @@ class Findings:
 def test_first_screen_settings_problem_and_every_tab(lab: LabPage, theme: str) -> None:
     workbench = opened(lab, theme, "axe")
     found = Findings(workbench)
-    found.look("first screen")
+    found.note("first screen")
     for tab in TABS:
         workbench.turn_to(tab)
         if tab in FIRST_CONTROL:
             control = workbench.root.get_by_label(FIRST_CONTROL[tab], exact=True)
             expect(control).to_be_visible()
-        found.look(tab)
+        found.note(tab)
     workbench.root.evaluate(OPEN_ALL)
-    found.look("all settings")
+    found.note("all settings")
     workbench.fill({"Global batch": "65"})
     expect(workbench.root.locator(".wb-problem").first).to_be_visible()
     workbench.turn_to("Plan")
-    found.look("a problem")
+    found.note("a problem")
     assert found.all == {}
     assert_sees_contrast(workbench.root.locator(".wb-problem").first, ROOT)
     workbench.root.evaluate("root => root.append(document.createElement('button'))")
-    found.look("planted")
+    found.note("planted")
     assert found.all["planted"][0].startswith("button-name")
 
 
@@ -87,24 +87,24 @@ def test_living_failed_and_finished_runs_with_every_closer_look(lab: LabPage, th
     try:
         workbench = opened(lab, theme, "axe-runs")
         found = Findings(workbench)
-        workbench.look()
+        workbench.show_run()
         expect(workbench.state).to_have_text("running")
         workbench.wait_for_lines("lines.length > 0")
-        found.look("running")
+        found.note("running")
         workbench.button("Train").click()
         expect(workbench.button("Do not start")).to_be_visible()
-        found.look("a question")
+        found.note("a question")
         workbench.button("Do not start").click()
         for run in (failed, finished):
             workbench.open_run(run.id)
             expect(workbench.state).to_have_text(run.status)
             workbench.wait_for_lines("lines.length > 0")
             workbench.root.evaluate(OPEN_ALL)
-            found.look(run.status)
+            found.note(run.status)
     finally:
         os.close(lock)
     for tab, label in CLOSER_LOOKS.items():
         workbench.turn_to(tab)
         expect(workbench.root.get_by_label(label, exact=True)).to_be_visible()
-        found.look(tab)
+        found.note(tab)
     assert found.all == {}

@@ -17,7 +17,7 @@ def test_a_worker_is_killed_by_a_click_and_all_resume_from_the_checkpoint(lab: L
     expect(workbench.root.get_by_text(said)).to_be_visible()
     lab.screenshot("rehearsal-asked")
     workbench.button("Rehearse 1,000 epochs").click()
-    workbench.look()
+    workbench.show_run()
     kill = workbench.root.get_by_role("button", name="Kill worker-1")
     expect(kill).to_be_visible()
     workbench.wait_for_lines("lines.length > 1 && lines[0][3] > 1")

@@ -93,15 +93,15 @@ def test_the_panel_of_a_killed_server_shows_its_run_live_again_after_one_click(
         (run,) = list_runs(panel.runs_dir)
 
         own_lab.kill()
-        expect(panel.trouble).to_contain_text("The connection to the kernel is lost.")
+        expect(panel.error).to_contain_text("The connection to the kernel is lost.")
         lab.screenshot("panel-unreachable")
         killed_at = run.progress.step
         until(lambda: run.progress.step > killed_at)
         own_lab.start()
-        expect(panel.trouble).to_contain_text("kernel of this workbench no longer exists")
+        expect(panel.error).to_contain_text("kernel of this workbench no longer exists")
         lab.screenshot("panel-ended")
         panel.start_again()
-        panel.look()
+        panel.show_run()
         expect(panel.state).to_have_text("running")
         panel.wait_for_lines(
             f"lines.length > 0 && lines[0][1] < {killed_at} && lines[0][2] > {killed_at}"

@@ -86,8 +86,8 @@ def test_runs_are_listed_newest_first_with_their_results(lab: LabPage, runs: Pat
     assert failed.status == "failed"
 
     sidebar.row("torn").click()
-    trouble = sidebar.root.locator(".jp-WorkbenchRuns-status[data-level=error]")
-    expect(trouble).to_contain_text("Restore the file from a copy")
+    error = sidebar.root.locator(".jp-WorkbenchRuns-status[data-level=error]")
+    expect(error).to_contain_text("Restore the file from a copy")
     sidebar.root.get_by_role("searchbox").fill("first finished")
     expect(sidebar.rows).to_have_count(1)
     expect(sidebar.root.get_by_text("1 of 3 runs")).to_be_visible()

@@ -177,22 +177,22 @@ def test_axe_finds_no_violations_in_dialogs(lab: LabPage, runs: Path, theme: str
     load_axe(lab.page)
     found: dict[str, list[str]] = {}
 
-    def look(title: str) -> None:
+    def check(title: str) -> None:
         expect(sidebar.dialog).to_contain_text(title)
         found[title] = findings(lab.page, DIALOG)
         assert_sees_contrast(sidebar.dialog.locator(".jp-Dialog-header"), DIALOG)
 
     sidebar.row("finished").click()
     sidebar.button("Delete…").click()
-    look("permanently")
+    check("permanently")
     sidebar.answer("Keep")
     sidebar.button("Continue Training").click()
-    look("Total epochs")
+    check("Total epochs")
     sidebar.answer("Cancel")
     sidebar.row("halfway").click()
     sidebar.button("Resume").click()
-    look("Start over")
+    check("Start over")
     sidebar.answer("Start Over")
-    look("Execute the code of")
+    check("Execute the code of")
     sidebar.answer("Cancel")
     assert {title: each for title, each in found.items() if each} == {}

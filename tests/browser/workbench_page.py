@@ -145,9 +145,9 @@ class WorkbenchPage:
         """Fill the form, click Train, and wait until the run trains or has trained."""
         self.fill(values)
         self.button("Train").click()
-        self.look()
+        self.show_run()
 
-    def look(self) -> None:
+    def show_run(self) -> None:
         """Wait for the run view and scroll to it; it receives nothing while it is hidden."""
         expect(self.root.locator(".wbv")).to_be_visible()
         self.root.locator(".wbv").scroll_into_view_if_needed()
@@ -161,7 +161,7 @@ class WorkbenchPage:
         self.turn_to("Runs")
         row = self.root.locator(".wb-run-row", has_text=run_id)
         row.get_by_role("button", name="Open").click()
-        self.look()
+        self.show_run()
         expect(self.run_id).to_have_text(run_id)
 
     def wait_for_lines(self, condition: str) -> None:

@@ -11,7 +11,7 @@ from tests.bundle.bundles import VERSIONS, bundle_of, certified_run, texts_in
 from tests.machines import LAPTOP
 from tests.widgets.folders import CONFIG, records, write_run, write_steps
 from workbench.bundle import read_bundle, write_bundle
-from workbench.bundle.certificate import in_words, kept_certificate, own_certificate
+from workbench.bundle.certificate import in_words, own_certificate, saved_certificate
 from workbench.bundle.contents import Facts
 from workbench.runs import Run, RunError
 from workbench.runs.folder.files import json_text
@@ -115,7 +115,7 @@ def test_a_run_without_a_certificate_gets_one_by_its_own_check(tmp_path: Path) -
     )
     assert (certificate["standard"], certificate["tolerance"]) == (None, None)
     assert certificate["data_sha256"] == FACTS.data_sha256
-    assert kept_certificate(run) == certificate
+    assert saved_certificate(run) == certificate
     path = bundle_of(run, tmp_path / "b.zip")
     assert read_bundle(path).certificate == certificate
     words = f"certificate.json states: {certificate['claim']}."
@@ -139,7 +139,7 @@ def test_a_certificate_of_an_earlier_script_stays_in_the_folder_of_the_run(tmp_p
     run = falling_run(tmp_path)
     stale = json_text({"script_sha256": "another"})
     (run.dir / "certificate.json").write_text(stale)
-    assert kept_certificate(run) == {}
+    assert saved_certificate(run) == {}
     assert own_certificate(run, FACTS)["run"] == run.id
     assert (run.dir / "certificate.json").read_text() == stale
 

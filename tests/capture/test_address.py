@@ -8,7 +8,7 @@ import pytest
 from tests.capture.notebook import opened
 from workbench.capture.address import address_of
 from workbench.config import ConfigError
-from workbench.runs.programs.own_data import look
+from workbench.runs.programs.own_data import inspect_data
 
 CELL = """
     SIZE = 12
@@ -33,7 +33,10 @@ def test_the_text_is_kept_with_the_runs_and_has_everything_it_uses(tmp_path: Pat
 
 
 def test_an_imported_function_stays_in_its_module(tmp_path: Path) -> None:
-    assert address_of(look, "data", tmp_path) == "workbench.runs.programs.own_data:look"
+    assert (
+        address_of(inspect_data, "data", tmp_path)
+        == "workbench.runs.programs.own_data:inspect_data"
+    )
     assert not any(tmp_path.iterdir())
 
 

@@ -46,11 +46,13 @@ def empty(tmp_path: Path) -> dict[str, Any]:
 @pytest.mark.promise
 @pytest.mark.slow
 def test_the_real_tensorflow_is_asked_in_a_child_and_never_imported_here() -> None:
-    look = (
+    question = (
         "import sys; from workbench.devices import detect; "
         "print(detect().tensorflow_version, 'tensorflow' in sys.modules)"
     )
-    asked = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    asked = subprocess.run(
+        [sys.executable, "-c", question], capture_output=True, text=True, check=True
+    )
     assert asked.stdout.split() == [version("tensorflow"), "False"]
 
 

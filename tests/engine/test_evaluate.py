@@ -14,7 +14,7 @@ from tests.machines import LAPTOP
 from workbench.config import RunConfig
 from workbench.plan import PlanError, make_plan
 from workbench.runs.programs.inspection import ModelSummary, inspect_model
-from workbench.runs.programs.own_data import look
+from workbench.runs.programs.own_data import inspect_data
 
 pytestmark = pytest.mark.slow
 
@@ -215,7 +215,7 @@ def test_an_error_of_the_data_is_no_problem_of_the_model(tmp_path: Path) -> None
     data.write_text(ONCE.format(first=first))
     first.touch()
     config = RunConfig(data=f"{data}:once", model=f"{IMAGES}:build_model", global_batch_size=32)
-    plan = make_plan(config, LAPTOP, look(config))
+    plan = make_plan(config, LAPTOP, inspect_data(config))
     with pytest.raises(PlanError) as raised:
         inspect_model(plan)
     (problem,) = raised.value.problems
@@ -226,7 +226,7 @@ def test_an_error_of_the_data_is_no_problem_of_the_model(tmp_path: Path) -> None
 def test_labels_without_an_output_are_a_problem_of_the_model_with_its_loss() -> None:
     config = RunConfig(data=f"{LABELS}:of_two", model=f"{LABELS}:one_output", global_batch_size=32)
     with pytest.raises(PlanError) as raised:
-        inspect_model(make_plan(config, LAPTOP, look(config)))
+        inspect_model(make_plan(config, LAPTOP, inspect_data(config)))
     (problem,) = raised.value.problems
     assert (problem.field, problem.rule) == ("model", "a model with an output for each class")
     assert problem.got == "1 output, and labels from 0 to 1 in the first 256"
@@ -240,7 +240,7 @@ def test_text_that_the_model_cannot_take_has_the_layers_that_turn_it_into_number
     data.write_text(WORDS)
     config = RunConfig(data=f"{data}:load_data", model=f"{OWN}:plain", global_batch_size=32)
     with pytest.raises(PlanError) as raised:
-        inspect_model(make_plan(config, LAPTOP, look(config)))
+        inspect_model(make_plan(config, LAPTOP, inspect_data(config)))
     (problem,) = raised.value.problems
     assert "given features of (1, 10) string" in problem.got
     assert "keras.layers.StringLookup" in problem.fix

@@ -117,7 +117,10 @@ def test_inspections_of_own_models_and_data_are_the_same_forked_and_cold(
         inspection._inspect.cache_clear()
         plan = make_plan(dataclasses.replace(model, start=start), LAPTOP)
         results.append(
-            (own_data.look(dataclasses.replace(data, start=start)), inspection.inspect_model(plan))
+            (
+                own_data.inspect_data(dataclasses.replace(data, start=start)),
+                inspection.inspect_model(plan),
+            )
         )
     assert results[0] == results[1]
     assert forks == ["inspect_data", "inspect_model"]

@@ -10,7 +10,7 @@ import pytest
 from tests.forked import run_program
 from workbench.config import RunConfig
 from workbench.plan import PlanError, Problem
-from workbench.runs.programs.own_data import look
+from workbench.runs.programs.own_data import inspect_data
 
 HERE = Path(__file__).parent
 FILE = HERE / "own_data_sets.py"
@@ -156,7 +156,7 @@ def test_a_missing_module_of_the_user_is_no_package_to_install(
 
 def refused(address: str) -> Problem:
     with pytest.raises(PlanError) as raised:
-        look(RunConfig(data=address))
+        inspect_data(RunConfig(data=address))
     (problem,) = raised.value.problems
     return problem
 
@@ -164,6 +164,6 @@ def refused(address: str) -> Problem:
 def test_a_package_that_the_interpreter_lacks_is_named(tmp_path: Path) -> None:
     (tmp_path / "lacking.py").write_text("import no_such_package\n\n\ndef load():\n    return 1\n")
     with pytest.raises(PlanError, match="No module named 'no_such_package'") as raised:
-        look(RunConfig(data=f"{tmp_path / 'lacking.py'}:load"))
+        inspect_data(RunConfig(data=f"{tmp_path / 'lacking.py'}:load"))
     (problem,) = raised.value.problems
     assert f"Run {sys.executable} -m pip install" in problem.fix

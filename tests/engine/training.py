@@ -23,7 +23,7 @@ from workbench.devices import Devices
 from workbench.plan import Plan, make_plan
 from workbench.runs import Run
 from workbench.runs.folder.files import json_text, make_folder, sha256
-from workbench.runs.programs.own_data import look
+from workbench.runs.programs.own_data import inspect_data
 
 TOGETHER = Path(__file__).parent / "together.py"
 COMPARE_CHECKPOINTS = Path(__file__).parent / "compare_checkpoints.py"
@@ -107,7 +107,7 @@ def ask_model(run: Run, question: str) -> Any:
 
 def write_run(root: Path, name: str, config: RunConfig, devices: Devices = LAPTOP) -> Trained:
     """Plan a config and write its run folder; start nothing."""
-    plan = make_plan(config, devices, look(config))
+    plan = make_plan(config, devices, inspect_data(config))
     script = render_script(plan)
     card = {
         "version": 1,

@@ -15,7 +15,7 @@ import pytest
 from tests.widgets.folders import BATCH, CONFIG, records, write_epoch, write_run, write_steps
 from workbench import RunConfig
 from workbench.feed import Message, RunFeed, RunSnapshot, nothing
-from workbench.feed.account import offered
+from workbench.feed.snapshot import offered
 from workbench.runs import Run, RunError
 from workbench.runs.folder.state import take_lock
 from workbench.runs.records.curves import MOST_POINTS

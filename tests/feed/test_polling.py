@@ -11,7 +11,7 @@ import pytest
 
 from tests.widgets.folders import write_run
 from workbench.feed import RunFeed, RunSnapshot, polling
-from workbench.feed.polling import LOOK_SECONDS, Polling
+from workbench.feed.polling import POLL_SECONDS, Polling
 from workbench.runs.folder.state import take_lock
 
 
@@ -27,7 +27,7 @@ def feed(tmp_path: Path) -> Iterator[RunFeed]:
 
 @pytest.mark.parametrize(
     ("seconds", "processor_seconds", "interval_seconds"),
-    [(0.01, 0.01, LOOK_SECONDS), (0.1, 0.1, 3.0), (0.16, 0.01, LOOK_SECONDS), (2.0, 0.01, 6.0)],
+    [(0.01, 0.01, POLL_SECONDS), (0.1, 0.1, 3.0), (0.16, 0.01, POLL_SECONDS), (2.0, 0.01, 6.0)],
     ids=["quick", "long", "waits for the processor", "waits for the disk"],
 )
 def test_a_snapshot_takes_a_small_part_of_the_processor_and_a_third_of_the_time(

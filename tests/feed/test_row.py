@@ -46,7 +46,7 @@ def test_a_run_of_another_release_is_unreadable_and_its_row_has_the_fix(
     changed(run, "plan.json", **values)
     row = row_of(run)
     assert row["status"] == "unreadable"
-    assert "Open the run with the release that wrote it" in row["trouble"]
+    assert "Open the run with the release that wrote it" in row["error"]
 
 
 def test_a_config_of_another_release_is_refused_with_its_file(tmp_path: Path) -> None:

@@ -47,8 +47,8 @@ def test_all_processes_that_can_share_a_server_get_the_same_one(serve: Serve) ->
     assert len(processes_of(first)) == 1
     first.release()
     process = server_process(second)
-    looks = process.num_ctx_switches().voluntary
-    until(lambda: process.num_ctx_switches().voluntary > looks + 2)
+    polls = process.num_ctx_switches().voluntary
+    until(lambda: process.num_ctx_switches().voluntary > polls + 2)
     assert second.state == "ready"
     other = serve(TF_XLA_FLAGS="--tf_xla_auto_jit=2")
     assert other.name != first.name
@@ -95,8 +95,8 @@ def test_the_next_program_of_a_process_holds_a_server_that_is_handed_on(tmp_path
     with subprocess.Popen(command, **pipes) as process:
         assert process.stdout.readline() == b"\n"  # of the next program
         until(lambda: handed_on.state == "ready")
-        looks = server_process(handed_on).num_ctx_switches().voluntary
-        until(lambda: server_process(handed_on).num_ctx_switches().voluntary > looks + 1)
+        polls = server_process(handed_on).num_ctx_switches().voluntary
+        until(lambda: server_process(handed_on).num_ctx_switches().voluntary > polls + 1)
         assert handed_on.state == "ready"
         process.communicate(b"\n")
     until(lambda: gone(handed_on))
@@ -155,8 +155,8 @@ def test_a_server_stays_while_its_forked_process_runs(place: Place, serve: Serve
     forked = place.fork(held, WAITS)
     users, process = held.folder / f"{held.name}.users", server_process(held)
     os.utime(users, (0, 0))
-    looks = process.num_ctx_switches().voluntary
-    until(lambda: process.num_ctx_switches().voluntary > looks + 1)
+    polls = process.num_ctx_switches().voluntary
+    until(lambda: process.num_ctx_switches().voluntary > polls + 1)
     assert held.state == "ready"
     (place.folder / "go").touch()
     assert forked.wait() == 0

@@ -1,4 +1,4 @@
-"""The state of a job on Kubernetes, from the files of its hands on the volume."""
+"""The state of a job on Kubernetes, from the files of its helpers on the volume."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def exit_file(tmp_path: Path) -> Path:
 
 
 def state_of(job_dir: Path) -> str:
-    status = Kubernetes().look(job_dir, "run-1")
+    status = Kubernetes().job_status(job_dir, "run-1")
     assert status is not None
     return status.state
 

@@ -62,7 +62,7 @@ def test_the_script_has_all_requested_options_and_no_others() -> None:
     }
     setup, command = lines[-2:]
     assert setup == "module load cuda"
-    *before, shell = shlex.split(command.partition(" hand ")[0])
+    *before, shell = shlex.split(command.partition(" helper ")[0])
     assert " ".join(before) == (
         "srun --kill-on-bad-exit=1 --label --cpus-per-task=4 "
         "apptainer exec --nv --mount type=bind,source=/runs/one,destination=/runs/one "
@@ -70,7 +70,7 @@ def test_the_script_has_all_requested_options_and_no_others() -> None:
     )
     assert shell.endswith('exec "$@" "$SLURM_PROCID" "${SLURM_RESTART_COUNT:-0}"')
     assert command.endswith(
-        " hand '/envs/my env/bin/python' /runs/one/jobs/0001/hand.py /runs/one/jobs/0001"
+        " helper '/envs/my env/bin/python' /runs/one/jobs/0001/task_helper.py /runs/one/jobs/0001"
     )
 
 
@@ -152,5 +152,5 @@ def test_a_job_that_slurm_never_had_is_unknown(
     slurm: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SLURM_CONF", str(slurm))
-    assert Slurm().look(Path(), "999") is None
+    assert Slurm().job_status(Path(), "999") is None
     assert Slurm().reach(RunConfig()).reachable

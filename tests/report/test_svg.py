@@ -15,8 +15,8 @@ MARKED = {
 }
 
 
-def line(values: list[float], look: dict[str, object] = LOOK, name: str = "one") -> Line:
-    return Line(name, 0, np.arange(len(values), dtype=float), np.array(values), look, True)
+def line(values: list[float], style: dict[str, object] = LOOK, name: str = "one") -> Line:
+    return Line(name, 0, np.arange(len(values), dtype=float), np.array(values), style, True)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from workbench.runs.folder.locks import state_dir
 from workbench.runs.processes.bounds import Bounds
 from workbench.runs.processes.environment import Launch
 from workbench.runs.processes.forks import COLD, Forks
-from workbench.runs.processes.hands import LocalHands
+from workbench.runs.processes.task_starter import LocalTaskStarter
 from workbench.runs.supervise.task_group import TaskGroup
 
 
@@ -55,15 +55,15 @@ def written(living: WrittenRun) -> WrittenRun:
 def group_of() -> Iterator[TaskGroups]:
     """Return a function that starts the tasks of a run without a supervisor.
 
-    `look` of the task group receives the time from the test.
+    `poll` of the task group receives the time from the test.
     """
     started = []
 
     def start(run: Run) -> TaskGroup:
         card, plan = (read_json(run.dir / name) for name in ("run.json", "plan.json"))
         launch = Launch.of(run.dir, card, plan)
-        hands = LocalHands(run.dir, launch, (), Forks(launch, run.dir, COLD))
-        group = TaskGroup(run.dir, plan, hands, launch.interpreter, Bounds())
+        starter = LocalTaskStarter(run.dir, launch, (), Forks(launch, run.dir, COLD))
+        group = TaskGroup(run.dir, plan, starter, launch.interpreter, Bounds())
         started.append(group)
         group.choose_addresses()
         group.start(0.0)

@@ -16,7 +16,7 @@ import numpy as np
 
 from tests.widgets.folders import records, write_run, write_steps
 from workbench.feed import Message, RunFeed
-from workbench.feed.account import RunSnapshot
+from workbench.feed.snapshot import RunSnapshot
 from workbench.runs import Run
 from workbench.runs.records.live import Window
 from workbench.server.folder import RunsFolder
@@ -65,7 +65,7 @@ def _frame(message: Message, names: dict[str, str]) -> str | bytes:
 def _rows(run: Run, names: dict[str, str]) -> str | bytes:
     frames: list[str | bytes] = []
     channel = RunsChannel(RunsFolder(run.dir.parent.resolve()), "")
-    channel.turn()
+    channel.poll()
     channel.greet(frames.append)
     return packed(_named(json.loads(frames[0]), names))
 

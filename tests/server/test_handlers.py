@@ -73,7 +73,7 @@ async def test_an_unreadable_run_is_a_row_with_its_problem(jp_fetch: Fetch, run:
     (run.dir / "plan.json").write_text("{")
     (row,) = (await ask(jp_fetch, "runs"))["runs"]
     assert (row["status"], row["actions"]) == ("unreadable", ["delete"])
-    assert "plan.json" in row["trouble"]
+    assert "plan.json" in row["error"]
 
 
 async def test_a_script_is_returned_as_a_file_as_a_notebook_and_as_a_cell(
@@ -113,9 +113,9 @@ async def test_curves_of_several_runs_come_together_each_with_its_trouble(
     header = json.loads(frame[4 : 4 + header_bytes])
     assert header["bufferBytes"] == [960, 0, 960]
     assert [list(head) for head in header["runs"]] == [
-        *(["steps_a_point"], ["trouble"], ["steps_a_point"]),
+        *(["steps_a_point"], ["error"], ["steps_a_point"]),
     ]
-    assert "is not the id of a run in" in header["runs"][1]["trouble"]
+    assert "is not the id of a run in" in header["runs"][1]["error"]
 
 
 def test_a_frame_has_only_the_runs_that_are_read_in_a_moment(

@@ -119,7 +119,7 @@ async def test_a_link_among_the_runs_is_a_row_with_the_reason(
     (run.dir.parent / "linked").symlink_to(run.dir.rename(tmp_path / "outside"))
     (row,) = json.loads((await jp_fetch("workbench", "runs")).body)["runs"]
     assert (row["id"], row["status"], row["actions"]) == ("linked", "unreadable", [])
-    assert f"is a link to {tmp_path / 'outside'}. A page shows only" in row["trouble"]
+    assert f"is a link to {tmp_path / 'outside'}. A page shows only" in row["error"]
 
 
 SHOWN = ("run.json", "config.json", "plan.json", "train.py", "events.jsonl")
@@ -132,20 +132,20 @@ async def test_a_link_out_of_a_run_is_not_followed(
 ) -> None:
     linked = run.dir / name
     linked.symlink_to(linked.rename(tmp_path / "secret"))
-    trouble = f"{linked} is a link to {tmp_path / 'secret'}"
+    error = f"{linked} is a link to {tmp_path / 'secret'}"
     (row,) = json.loads((await jp_fetch("workbench", "runs")).body)["runs"]
     assert (row["status"], row["actions"]) == ("unreadable", [])
-    assert trouble in row["trouble"]
+    assert error in row["error"]
     folder = RunsFolder(run.dir.parent.resolve())
     frames: list[str | bytes] = []
     channel = RunsChannel(folder, "")
     channel._listeners["page"] = frames.append
-    channel.turn()
+    channel.poll()
     assert json.loads(frames[-1])["rows"] == [row]
     assert await status_of(jp_fetch("workbench", "runs", run.id, "script")) == 404
     asked = (await jp_fetch("workbench", "series", params={"runs": run.id})).body
-    assert trouble.encode() in asked
-    with pytest.raises(RequestError, match=re.escape(trouble)):
+    assert error.encode() in asked
+    with pytest.raises(RequestError, match=re.escape(error)):
         folder.run(run.id)
 
 

@@ -164,7 +164,7 @@ async def test_a_missing_run_is_reported(name: str, jp_ws_fetch: Open, run: Run)
     await page.ask(**{**ready(run), "run": name})
     content, _ = await page.receive()
     assert (content["channel"], content["run"]) == ("run", name)
-    assert content["trouble"]
+    assert content["error"]
 
 
 async def test_a_run_deleted_while_it_is_shown_is_reported(jp_ws_fetch: Open, run: Run) -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.verdict.steps import broken_down, with_shares
 from tests.verdict.verdicts import timed_run, verdict_on
 from workbench.interval import Interval
-from workbench.verdict import OwnPace, Trial, wording
+from workbench.verdict import Trial, WorkerSpeed, wording
 from workbench.verdict.causes import Suggestion
 
 STEP = Interval(0.002, 0.0019, 0.0021)
@@ -70,7 +70,9 @@ def test_the_slowest_of_several_workers_is_marked() -> None:
 
 def test_each_asynchronous_worker_has_a_row() -> None:
     slow = Interval(0.004, 0.0039, 0.0041)
-    rows = wording.own_pace_rows([OwnPace("worker-0", STEP, STEP), OwnPace("worker-1", slow, STEP)])
+    rows = wording.worker_speed_rows(
+        [WorkerSpeed("worker-0", STEP, STEP), WorkerSpeed("worker-1", slow, STEP)]
+    )
     assert rows[0] == ("worker-0", "2 ms [1.9 ms, 2.1 ms]", "2 ms [1.9 ms, 2.1 ms]", "")
     assert rows[1][-1] == wording.SLOWEST
 

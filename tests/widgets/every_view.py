@@ -68,9 +68,9 @@ def make_views(root: Path) -> list[Any]:
     assert workbench._run.wait(LIMIT_SECONDS)
     plain = PlainView(lambda *_: None)
     feed = RunFeed(run)
-    look = RunSnapshot.at(run, feed.plan)
-    assert feed.news(look) is not None
-    plain.show(look, feed)
+    snapshot = RunSnapshot.at(run, feed.plan)
+    assert feed.news(snapshot) is not None
+    plain.show(snapshot, feed)
     assert "step 156 of 156" in plain._head.value, plain._head.value
     assert set(plain._figure.outputs[0]["data"]) >= {PLOTLY_MIME, "image/png"}
     workbench._ipython_display_()

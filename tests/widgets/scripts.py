@@ -14,7 +14,7 @@ from workbench.config import RunConfig
 from workbench.plan import Plan
 from workbench.runs import Run
 from workbench.widgets.form.form import Form
-from workbench.widgets.script.opening import Joins
+from workbench.widgets.script.opening import OpeningContext
 from workbench.widgets.script.view import ScriptView
 
 
@@ -24,10 +24,10 @@ class Page:
     def __init__(self, runs_dir: Path, config: RunConfig | None = None) -> None:
         self.form = Form(config or RunConfig(), LAPTOP)
         self.started: list[Run] = []
-        joins = Joins(
+        context = OpeningContext(
             lambda: self.form.state.config, self.form.write, lambda: LAPTOP, self.started.append
         )
-        self.view = ScriptView(joins, runs_dir)
+        self.view = ScriptView(context, runs_dir)
         self.note = ""
         self.view.on_note(self._on_note)
         self.form.on_change(lambda state: self.view.show_plan(state.plan))

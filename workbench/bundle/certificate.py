@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .contents import Facts
 
 
-def kept_certificate(run: Run) -> dict[str, Any]:
+def saved_certificate(run: Run) -> dict[str, Any]:
     """Return the certificate of exactly this script; empty if there is none.
 
     Raises:

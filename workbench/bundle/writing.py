@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.codegen import render_script
-from workbench.place import file_name, new_place
+from workbench.free_path import file_name, new_path
 from workbench.plan import PlanError, make_plan
 from workbench.plan.launching import for_anywhere
 from workbench.runs import RunError
@@ -18,7 +18,7 @@ from workbench.runs.folder.files import full_path, json_text, sha256
 from workbench.runs.programs.run import run_program
 from workbench.version import __version__
 
-from .certificate import in_words, kept_certificate, own_certificate
+from .certificate import in_words, own_certificate, saved_certificate
 from .contents import (
     CERTIFICATE,
     CONFIG,
@@ -62,7 +62,7 @@ def write_bundle(run: Run, path: str | os.PathLike[str] | None = None) -> Manife
             "checked by training all its steps again. Wait until it finishes, or resume it."
         )
     target = full_path(path or f"{file_name(run.id)}-bundle.zip")
-    with new_place(target) as hidden:
+    with new_path(target) as hidden:
         manifest, texts = _contents(run)
         _write_zip(hidden, {MANIFEST: json_text(dataclasses.asdict(manifest)), **texts})
     return manifest
@@ -73,7 +73,7 @@ def _contents(run: Run) -> tuple[Manifest, dict[str, str]]:
     modules = ["tf_keras"] if plan.keras == "legacy" else []
     pins = run_program(run.dir, "pins", *modules)
     _check_versions(run, pins)
-    kept = kept_certificate(run)
+    kept = saved_certificate(run)
     facts = _certified(kept) if kept else facts_of(run)
     certificate = kept or own_certificate(run, facts)
     texts = {

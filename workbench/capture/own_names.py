@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.plan.names import DEFINED, bound_names, script_names
-from workbench.plan.own_function import DOORS
+from workbench.plan.own_function import SCRIPT_NAMES
 from workbench.syntax import own_name, parse, renamed
 
 from .capture import Captured
@@ -20,7 +20,7 @@ def with_own_names(captured: Captured, field: str) -> Captured:
     bound, of_scripts = bound_names(parse(captured.source)), script_names()
     names = {name: own_name(name) for name in bound if name in of_scripts}
     names = {name: own for name, own in names.items() if bound[name] == DEFINED}
-    if captured.function == DOORS[field]:
+    if captured.function == SCRIPT_NAMES[field]:
         names.pop(captured.function, None)
     if bound.keys() & set(names.values()):
         return captured

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from workbench.points import Lines, Values
 
-from .style import AXIS, LAYOUT, MEAN_COLOR, REPLICA_COLORS, line_look
+from .style import AXIS, LAYOUT, MEAN_COLOR, REPLICA_COLORS, line_style
 
 EACH_ITS_OWN = "Asynchronous workers each have their own line and their own steps."
 BAR_PX, FRAME_PX, OVERLAY_PX = 36, 90, 380
@@ -104,7 +104,7 @@ def overlay_figure(
             name=name,
             legendgroup=run.label,
             hovertemplate="%{y:.4~g}",
-            **line_look(at, width=1.5),
+            **line_style(at, width=1.5),
         )
         for at, run in enumerate(runs)
         for name, line in lines_of(run, measure)

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.points import EpochPoints, Points, Values
 
-from .style import AXIS, LAYOUT, MEAN_COLOR, TEST_COLOR, TEXT_COLOR, line_look
+from .style import AXIS, LAYOUT, MEAN_COLOR, TEST_COLOR, TEXT_COLOR, line_style
 
 HEIGHT_PX = 560
 MOST_NAMED = 24
@@ -25,7 +25,7 @@ class Line:
     chart: int
     x: Values
     y: Values
-    look: dict[str, Any]
+    style: dict[str, Any]
     in_legend: bool
 
 
@@ -34,9 +34,9 @@ def lines(points: Points, epochs: EpochPoints, *, virtual: bool) -> list[Line]:
     made = []
     for chart, curve in enumerate(points.curves):
         for replica in range(points.replicas):
-            look = line_look(replica)
+            style = line_style(replica)
             name = _name(points, replica, virtual=virtual)
-            made.append(Line(name, chart, points.step, curve.mean[:, replica], look, chart == 0))
+            made.append(Line(name, chart, points.step, curve.mean[:, replica], style, chart == 0))
         if points.replicas > 1 and points.synchronous:
             made.append(Line(JOINED, chart, points.step, curve.joined, JOINED_LOOK, chart == 0))
     # If each worker has steps of its own, no step ends the epoch of all workers.
@@ -68,7 +68,7 @@ def _trace(go: Any, line: Line) -> Any:
     return go.Scatter(
         x=line.x, y=line.y, name=line.name, legendgroup=line.name, showlegend=line.in_legend,
         xaxis=f"x{axis}", yaxis=f"y{axis}",
-        hovertemplate="%{y:.4~g}", **line.look,
+        hovertemplate="%{y:.4~g}", **line.style,
     )  # fmt: skip
 
 
@@ -94,7 +94,7 @@ def _epoch_lines(epochs: EpochPoints) -> list[Line]:
         ("train, whole epoch", 1, epochs.accuracy, train),
         ("test, after the epoch", 1, epochs.test_accuracy, test),
     )
-    return [Line(n, chart, epochs.step, y, look, chart == 0) for n, chart, y, look in rows]
+    return [Line(n, chart, epochs.step, y, style, chart == 0) for n, chart, y, style in rows]
 
 
 def _step_title(points: Points) -> str:
@@ -169,11 +169,11 @@ _MATPLOTLIB_DASHES = {
 
 
 def _draw_line(panel: Any, line: Line) -> None:
-    pen, marker = line.look.get("line", {}), line.look.get("marker", {})
+    pen, marker = line.style.get("line", {}), line.style.get("marker", {})
     style: Any = _MATPLOTLIB_DASHES[pen.get("dash", "solid")]
     panel.plot(
         line.x, line.y, label=line.name,
-        linestyle=style if "lines" in line.look["mode"] else "none",
+        linestyle=style if "lines" in line.style["mode"] else "none",
         color=pen.get("color") or marker.get("color"), linewidth=pen.get("width", 1) * 0.8,
         marker={"circle-open": "o", "diamond": "D"}.get(marker.get("symbol")), markersize=4,
         markerfacecolor="none" if marker.get("symbol") == "circle-open" else None,

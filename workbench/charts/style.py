@@ -27,8 +27,8 @@ LAYOUT: dict[str, Any] = {
 }
 
 
-def line_look(number: int, width: float = 1) -> dict[str, Any]:
-    """Return the look of a line; its dashes also distinguish it from other lines."""
+def line_style(number: int, width: float = 1) -> dict[str, Any]:
+    """Return the style of a line; its dashes also distinguish it from other lines."""
     color = REPLICA_COLORS[number % len(REPLICA_COLORS)]
     dash = REPLICA_DASHES[number % len(REPLICA_DASHES)]
     return {"mode": "lines", "line": {"color": color, "dash": dash, "width": width}}

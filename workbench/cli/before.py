@@ -17,7 +17,7 @@ from workbench.plan.own_data import is_own
 from workbench.runs.processes.forks import loaded_ahead
 from workbench.runs.programs.detection import detect_devices
 from workbench.runs.programs.inspection import inspect_model
-from workbench.runs.programs.own_data import look
+from workbench.runs.programs.own_data import inspect_data
 
 if TYPE_CHECKING:
     from workbench.plan import Plan
@@ -59,7 +59,7 @@ def checked(config: RunConfig, devices: Devices) -> Plan:
     """
     problems, plan = check_tensorflow(devices), None
     try:
-        plan = make_plan(config, devices, look(config))
+        plan = make_plan(config, devices, inspect_data(config))
     except PlanError as error:
         problems += error.problems
     if problems or plan is None:

@@ -11,7 +11,7 @@ from .. import catalog
 from ..plan.launching import is_local
 from ..plan.names import ENGINE
 from ..plan.own_data import DATASET
-from ..plan.own_function import DOORS, OwnFunction
+from ..plan.own_function import SCRIPT_NAMES, OwnFunction
 from .constants import constants
 from .lifting import Lifted, lift, merge_imports, statements
 
@@ -229,16 +229,16 @@ def _own_slots(plan: Plan, ours: dict[str, Lifted]) -> dict[str, Lifted]:
         lifted, check = lift(source, known), ours[field]
         known |= statements(source)
         more = ["make_optimizer"] if field == "model" and plan.optimizer != catalog.COMPILED else []
-        door = _door(field, own, more)
-        parts = [part for part in (lifted.body, check.body, door.body) if part]
-        imports = (*lifted.imports, *check.imports, *door.imports)
+        named = _named(field, own, more)
+        parts = [part for part in (lifted.body, check.body, named.body) if part]
+        imports = (*lifted.imports, *check.imports, *named.imports)
         slots[field] = Lifted(imports, "\n\n\n".join(parts), lifted.uses)
     return slots
 
 
-def _door(field: str, own: OwnFunction, more: list[str]) -> Lifted:
+def _named(field: str, own: OwnFunction, more: list[str]) -> Lifted:
     """Return the code that gives the user's function the name by which scripts call it."""
-    name = DOORS[field]
+    name = SCRIPT_NAMES[field]
     taken = ["model", "features", "labels"] if field == "step" else []
     arguments = ", ".join([own.function, *more])
     if own.source is not None and own.function == name:

@@ -12,7 +12,7 @@ from workbench.environments.builds import Build
 from workbench.environments.errors import MakingError
 
 IMPORT_SECONDS = 300.0
-LOOK_SECONDS = 30.0
+CHECK_TIMEOUT_SECONDS = 30.0
 _RULE = "TensorFlow must be importable in the new environment"
 _LOADS = "TensorFlow in the new environment must load libtpu to use the TPU"
 _LOADING_FAILED = re.compile(r"FindAndLoadTpuLibrary failed with (.*?)(?: This is expected if|$)")
@@ -50,7 +50,7 @@ def found_in(python: Path, build: Build, environment: Mapping[str, str]) -> bool
     if not python.exists():
         return False
     try:
-        report = ask(str(python), "metadata", LOOK_SECONDS, environment)
+        report = ask(str(python), "metadata", CHECK_TIMEOUT_SECONDS, environment)
     except DeviceError:
         return False
     return report.distributions.get(build.distribution) == build.version

@@ -6,7 +6,7 @@ import re
 
 from workbench.environments.builds import Build
 from workbench.environments.errors import MakingError
-from workbench.environments.place import OTHER_PLACE
+from workbench.environments.folders import OTHER_PLACE
 from workbench.environments.tool import Ended
 
 _MOST_CHARACTERS = 400

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from workbench.devices import DeviceError
 from workbench.devices.child import located
-from workbench.environments import check, explain, place, tool
+from workbench.environments import check, explain, folders, tool
 from workbench.environments.builds import Build
 from workbench.environments.errors import MakingError
-from workbench.environments.progress import Account, Progress
+from workbench.environments.progress import Progress, ProgressReport
 from workbench.environments.survey import Survey, survey_of
 from workbench.environments.ways import FOLDER, PYTHON, Way, ways_of
 
@@ -60,44 +60,44 @@ def make_environment(
         MakingError: it cannot be made; the error has the rule, the value received, and the fix.
         CancelledError: `stopped` returned true; no part of the environment remains.
     """
-    account = Account(STEPS, on_progress, stopped)
-    account.begin("checking the interpreter and the disk")
+    report = ProgressReport(STEPS, on_progress, stopped)
+    report.begin("checking the interpreter and the disk")
     survey = _survey(interpreter or sys.executable)
     build.check(survey)
-    folder = (root or place.environments_dir()) / build.folder_name(survey)
+    folder = (root or folders.environments_dir()) / build.folder_name(survey)
     python = folder / "bin" / "python"
-    with place.locked(folder, account) as lock_fd:
+    with folders.locked(folder, report) as lock_fd:
         reused = check.found_in(python, build, os.environ)
         notes: tuple[str, ...] = ()
         if not reused:
-            place.check_space(folder.parent, build.needed_bytes)
+            folders.check_space(folder.parent, build.needed_bytes)
             try:
-                notes = _make(build, survey, folder, account, lock_fd)
+                notes = _make(build, survey, folder, report, lock_fd)
             except OSError as error:
-                raise place.unwritable(folder.parent, error) from error
-    return Made(str(python), reused, account.elapsed_seconds, notes)
+                raise folders.unwritable(folder.parent, error) from error
+    return Made(str(python), reused, report.elapsed_seconds, notes)
 
 
 def _make(
-    build: Build, survey: Survey, folder: Path, account: Account, lock_fd: int
+    build: Build, survey: Survey, folder: Path, report: ProgressReport, lock_fd: int
 ) -> tuple[str, ...]:
     ways = ways_of(survey)
-    with place.making(folder) as work:
+    with folders.making(folder) as work:
         made, temporary = work / "environment", work / "temporary"
         temporary.mkdir()
         environment = _for_tools(temporary)
-        account.begin("making the environment")
-        way = _create(build, ways, made, environment, account, lock_fd)
-        account.begin(f"installing {' and '.join(build.requirements)}")
+        report.begin("making the environment")
+        way = _create(build, ways, made, environment, report, lock_fd)
+        report.begin(f"installing {' and '.join(build.requirements)}")
         python = made / "bin" / "python"
         command = [part.replace(PYTHON, str(python)) for part in way.install]
-        ended = tool.run([*command, *build.requirements], environment, account, lock_fd)
+        ended = tool.run([*command, *build.requirements], environment, report, lock_fd)
         if ended.status:
             raise explain.failed(build, ended)
-        account.begin("importing TensorFlow in the environment")
-        notes = account.during(lambda: check.import_in(python, build, os.environ))
-        account.tick()
-        place.settle(made, folder, work / "earlier")
+        report.begin("importing TensorFlow in the environment")
+        notes = report.during(lambda: check.import_in(python, build, os.environ))
+        report.tick()
+        folders.settle(made, folder, work / "earlier")
     return notes
 
 
@@ -106,7 +106,7 @@ def _create(
     ways: list[Way],
     made: Path,
     environment: Mapping[str, str],
-    account: Account,
+    report: ProgressReport,
     lock_fd: int,
 ) -> Way:
     """Make it by the first way that works, because a Python can lack parts that it seems to have.
@@ -116,7 +116,7 @@ def _create(
     for way in ways:
         shutil.rmtree(made, ignore_errors=True)
         command = [part.replace(FOLDER, str(made)) for part in way.create]
-        ended = tool.run(command, environment, account, lock_fd)
+        ended = tool.run(command, environment, report, lock_fd)
         if ended.status == 0:
             return way
     raise explain.failed(build, ended)

@@ -29,7 +29,7 @@ class Progress:
     """The time since the making started."""
 
 
-class Account:
+class ProgressReport:
     """A counter of steps and time, which reports both to the caller."""
 
     def __init__(

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO
 
-from workbench.environments.progress import TICK_SECONDS, Account
+from workbench.environments.progress import TICK_SECONDS, ProgressReport
 
 _KEPT_LINES = 400
 _END_OF_LINE = re.compile(rb"[\r\n]+")
@@ -28,7 +28,7 @@ class Ended:
 
 
 def run(
-    command: Sequence[str], environment: Mapping[str, str], account: Account, lock_fd: int
+    command: Sequence[str], environment: Mapping[str, str], report: ProgressReport, lock_fd: int
 ) -> Ended:
     """Run a tool to its end, and report each line that it writes.
 
@@ -50,7 +50,7 @@ def run(
     )
     assert child.stdout is not None
     try:
-        lines = _follow(child.stdout, account)
+        lines = _follow(child.stdout, report)
         return Ended(child.wait(), lines)
     finally:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -59,20 +59,20 @@ def run(
         child.wait()
 
 
-def _follow(output: IO[bytes], account: Account) -> tuple[str, ...]:
+def _follow(output: IO[bytes], report: ProgressReport) -> tuple[str, ...]:
     kept: deque[str] = deque(maxlen=_KEPT_LINES)
     rest = b""
     with selectors.DefaultSelector() as selector:
         selector.register(output, selectors.EVENT_READ)
         while True:
             if not selector.select(TICK_SECONDS):
-                account.tick()
+                report.tick()
                 continue
             read = os.read(output.fileno(), 65536)
             *whole, rest = _END_OF_LINE.split(rest + read)
             for line in [*whole, *([] if read else [rest])]:
                 if text := line.decode(errors="replace").strip():
                     kept.append(text)
-                    account.tick(text)
+                    report.tick(text)
             if not read:
                 return tuple(kept)

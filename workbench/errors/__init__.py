@@ -29,7 +29,7 @@ TOPICS = {
     "experiments": "Comparisons and measurements",
     "exports": "Exports and bundles",
     "launchers": "Ray, Slurm and Kubernetes",
-    "place.py": "Exports and bundles",
+    "free_path.py": "Exports and bundles",
     "plan": SETTINGS,
     "runs": "Runs and their folders",
     "scripts": "Opening a script",

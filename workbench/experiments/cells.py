@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from workbench import catalog
 from workbench.config import RunConfig
 from workbench.plan import PlanError, make_plan
-from workbench.runs.programs.own_data import look
+from workbench.runs.programs.own_data import inspect_data
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
@@ -45,7 +45,7 @@ def cells_of(
     config: RunConfig, devices: Devices, strategies: Collection[str] = tuple(catalog.STRATEGIES)
 ) -> list[Cell]:
     """Return all cells, OneDevice's custom loop first. A cell that cannot be run has a reason."""
-    facts = look(config)
+    facts = inspect_data(config)
     names = sorted(product(catalog.STRATEGIES, catalog.LOOPS), key=lambda cell: cell != REFERENCE)
     wanted = [name for name in names if name[0] in strategies or name == REFERENCE]
     return [_planned(config, devices, facts, *name) for name in wanted]

@@ -20,7 +20,7 @@ from workbench.runs import Run, RunError, start_run
 from workbench.runs.folder.files import json_text, runs_root, unwritable, write_text
 from workbench.runs.folder.state import LIVE
 from workbench.runs.processes.forks import loaded_ahead
-from workbench.runs.programs.own_data import look
+from workbench.runs.programs.own_data import inspect_data
 
 from .agreement import Agreement, Proof, certify, compare, trains, what_is_seen
 from .cells import GLOBAL_BATCH_SIZE, REFERENCE, Cell, cells_of, config_of
@@ -120,7 +120,7 @@ def run_matrix(
             ahead = loaded_ahead(config.interpreter, legacy=legacy, start=config.start)
             loaded.enter_context(ahead)
         devices = devices or detect_devices(interpreter)
-        facts = look(config)
+        facts = inspect_data(config)
         if facts is not None and facts.kind == DATASET:
             config = replace(config, pipeline="usual")
         make_plan(replace(config, strategy=REFERENCE[0], loop=REFERENCE[1]), devices, facts)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.runs.folder.checkpoints import FOLDER, Saved
 from workbench.runs.folder.files import RunError, json_text, read_json, write_text
-from workbench.runs.programs.kept import read_kept
+from workbench.runs.programs.measurement import read_measurement
 from workbench.runs.programs.noise import measure_gradients, steps_of_a_pass
 
 from .noise_scale import NoiseScale, estimate, most_speedup, statistical_efficiency
@@ -144,13 +144,13 @@ def should_scale(
     return answer
 
 
-def kept_scaling(run: Run) -> Scaling | None:
+def saved_scaling(run: Run) -> Scaling | None:
     """Return the last answer for a run; None if there is none.
 
     Raises:
         RunError: the answer cannot be read.
     """
-    return read_kept(run.dir / RESULT, Scaling)
+    return read_measurement(run.dir / RESULT, Scaling)
 
 
 def expected_seconds(run: Run, steps: int = STEPS, *, growth: bool = False) -> float | None:

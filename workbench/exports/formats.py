@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.place import file_name, new_place
+from workbench.free_path import file_name, new_path
 from workbench.runs import RunError
 from workbench.runs.folder.files import full_path
 
@@ -74,7 +74,7 @@ def export_runs(
     if chosen.package:
         _check_installed(chosen.package, format_name)
     write = getattr(import_module(f".{module}", __package__), function)
-    with new_place(target) as hidden:
+    with new_path(target) as hidden:
         write(runs, hidden, on_progress or (lambda done, total: None))
     return target
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from workbench.place import file_name
+from workbench.free_path import file_name
 
 if TYPE_CHECKING:
     from workbench.runs import Run

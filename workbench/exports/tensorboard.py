@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.place import file_name
+from workbench.free_path import file_name
 
 from .event_file import EventFile
 

@@ -1,9 +1,9 @@
 """The messages about a run that a page receives, from a kernel or from a server."""
 
-from .account import RunSnapshot, describe
 from .feed import VERSION, Message, RunFeed, nothing
 from .polling import Poll, Polling
 from .row import row_of
+from .snapshot import RunSnapshot, describe
 
 __all__ = [
     "VERSION",

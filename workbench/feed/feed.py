@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.runs.records.live import LiveRun, Window
 
-from .account import RunSnapshot, account, epoch_part
+from .snapshot import RunSnapshot, epoch_part, snapshot_parts
 
 if TYPE_CHECKING:
     from workbench.points import Curve, EpochPoints, Points
@@ -71,10 +71,10 @@ class RunFeed:
     def news(self, snapshot: RunSnapshot | None) -> Message | None:
         """Read the new data of the run and return it as a message; None if nothing is new.
 
-        `look` is a newer snapshot of the run. The first message is complete.
+        `snapshot` is a newer snapshot of the run. The first message is complete.
         """
         with self._guard:
-            parts = account(snapshot) if snapshot else {}
+            parts = snapshot_parts(snapshot) if snapshot else {}
             if self._live.poll() or snapshot:
                 numbers = [row["epoch"] for row in self._live.epoch_rows()]
                 parts["epochs"] = epoch_part(numbers, self._live.epochs())

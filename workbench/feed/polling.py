@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from .account import RunSnapshot
+from .snapshot import RunSnapshot
 
 if TYPE_CHECKING:
     from .feed import Message, RunFeed
 
 NEWS_SECONDS = 0.1
-LOOK_SECONDS = 0.5
+POLL_SECONDS = 0.5
 LOOKS_OF_PROCESSOR, LOOKS_OF_TIME = 30, 3
 """The time from snapshot to snapshot, as multiples of the processor time and of the whole time that
 a snapshot takes.
@@ -38,7 +38,7 @@ class Polling:
     def __init__(self, feed: RunFeed) -> None:
         self._feed = feed
         self.last: RunSnapshot | None = None
-        self._look_due_at = 0.0
+        self._snapshot_due_at = 0.0
 
     def poll(self, *, watched: bool) -> Poll:
         """Read the run once; the pause until the next poll is shorter while a page watches.
@@ -51,12 +51,12 @@ class Polling:
         if last is not None and not last.alive and run.status == last.status:
             return Poll(None, None, OVER_SECONDS)
         snapshot = None
-        if began >= self._look_due_at:
+        if began >= self._snapshot_due_at:
             self.last = snapshot = RunSnapshot.at(run, self._feed.plan)
             processor_seconds = time.thread_time() - worked
             seconds = time.monotonic() - began
             pauses = LOOKS_OF_PROCESSOR * processor_seconds, LOOKS_OF_TIME * seconds
-            self._look_due_at = began + max(LOOK_SECONDS, *pauses)
+            self._snapshot_due_at = began + max(POLL_SECONDS, *pauses)
         news = self._feed.news(snapshot)
-        pause_seconds = NEWS_SECONDS if watched else LOOK_SECONDS
+        pause_seconds = NEWS_SECONDS if watched else POLL_SECONDS
         return Poll(snapshot, news, max(0.02, pause_seconds - (time.monotonic() - began)))

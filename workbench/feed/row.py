@@ -11,7 +11,7 @@ from workbench.runs.made_of import WORK, made_of
 from workbench.runs.records.history import last_results
 from workbench.runs.unreadable import UnreadableRun, why_unreadable
 
-from .account import offered, progress_part, resume_part
+from .snapshot import offered, progress_part, resume_part
 
 if TYPE_CHECKING:
     from workbench.runs import Progress, Run
@@ -21,16 +21,16 @@ UNREADABLE = "unreadable"
 
 
 def row_of(run: Run) -> dict[str, Any]:
-    """Return the row of a run in a list; if its folder is damaged, the row has the trouble."""
+    """Return the row of a run in a list; if its folder is damaged, the row has the error."""
     known = {"id": run.id, "name": run.name, "title": run.title, "created": run.created}
     try:
         progress, status = run.progress, run.status
         state, speed = _state(run, progress, status), _speed(run, progress, status)
-        return {**known, **state, **_make(run), **_results(run, speed), "trouble": ""}
+        return {**known, **state, **_make(run), **_results(run, speed), "error": ""}
     except Exception as error:  # a damaged file must not hide the other rows
         actions = [] if isinstance(run, UnreadableRun) else ["delete"]
         unknown = {"status": UNREADABLE, "alive": False, "about": "", "actions": actions}
-        return {**known, **unknown, "trouble": why_unreadable(error)}
+        return {**known, **unknown, "error": why_unreadable(error)}
 
 
 def _state(run: Run, progress: Progress, status: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 if TYPE_CHECKING:
     from workbench.config import Problem, RunConfig
 
-HAND = "hand.py"
+HELPER = "task_helper.py"
 """The program in a job's folder that starts each task on its host."""
 
 RESTARTS = 3
@@ -70,7 +70,7 @@ class Engine(Protocol):
             LauncherError: the engine did not take the job.
         """
 
-    def look(self, job_dir: Path, job: str) -> JobStatus | None:
+    def job_status(self, job_dir: Path, job: str) -> JobStatus | None:
         """Return the job's state; None if the engine does not know the job.
 
         Raises:

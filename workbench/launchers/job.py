@@ -1,4 +1,4 @@
-"""The files of an engine's job in a run's folder: requests to its hands, and their messages."""
+"""The files of an engine's job in a run's folder: requests to its helpers, and their messages."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import hand
-from .engine import HAND
+from . import task_helper
+from .engine import HELPER
 
 JOBS = "jobs"
 _ENGINE = "engine.json"
@@ -35,7 +35,7 @@ class JobFolder:
 
     @classmethod
     def make(cls, run_dir: Path, values: Mapping[str, Any]) -> JobFolder:
-        """Make the next job's folder, with `values` as `job.json` and the hand itself.
+        """Make the next job's folder, with `values` as `job.json` and the task helper itself.
 
         Raises:
             OSError: the folder cannot be written.
@@ -43,7 +43,7 @@ class JobFolder:
         number = 1 + len(list((run_dir / JOBS).glob("*")))
         path = run_dir / JOBS / f"{number:04d}"
         path.mkdir(parents=True)
-        shutil.copy(hand.__file__, path / HAND)
+        shutil.copy(task_helper.__file__, path / HELPER)
         (path / "job.json").write_text(json.dumps(dict(values), indent=2), encoding="utf-8")
         return cls(path)
 
@@ -66,8 +66,8 @@ class JobFolder:
     def last_words(self, tasks: Sequence[str]) -> tuple[str, str] | None:
         """Return the last line of a task in the engine's own log, after the task's name.
 
-        A hand writes there only if it cannot use the run's folder, and a shell if it cannot start a
-        hand. The result is None if there is no such line.
+        A helper writes there only if it cannot use the run's folder, and a shell if it cannot start
+        a helper. The result is None if there is no such line.
         """
         words = [(int(number), text) for number, text in _WORDS.findall(self._log())]
         return next(((tasks[at], text) for at, text in reversed(words) if at < len(tasks)), None)
@@ -79,12 +79,12 @@ class JobFolder:
 
 @dataclass(frozen=True)
 class AttemptFolder:
-    """`RUN/jobs/NUMBER/ATTEMPT`: the messages between supervisor and hands; see `hand`."""
+    """`RUN/jobs/NUMBER/ATTEMPT`: the messages between supervisor and helpers; see `task_helper`."""
 
     path: Path
 
     def ask(self, task: str, what: str, text: str = "") -> None:
-        """Write a request to a task's hand."""
+        """Write a request to a task's helper."""
         with contextlib.suppress(FileExistsError):
             self.path.mkdir()
         part = self.path / f"{task}.{what}.part"
@@ -92,7 +92,7 @@ class AttemptFolder:
         part.replace(self.path / f"{task}.{what}")
 
     def message(self, task: str, what: str) -> str | None:
-        """Return a message of a task's hand; None if it has not written the message."""
+        """Return a message of a task's helper; None if it has not written the message."""
         # The file is opened again each time, so that NFS asks its server.
         with contextlib.suppress(FileNotFoundError):
             return (self.path / f"{task}.{what}").read_text(encoding="utf-8")

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .engine import JobStatus, Reach
-from .hand import CANCEL
 from .kubectl import why_waiting
 from .manifests import PYTHON, manifests
+from .task_helper import CANCEL
 
 if TYPE_CHECKING:
     from workbench.config import Problem, RunConfig
 
 MANIFEST = "manifest.yaml"
-LOOKED = "looked"
-"""A file that a look at a failed job touches, to read the clock of the volume."""
+CLOCK = "clock"
+"""A file that is touched to read the clock of the volume."""
 RESTART_SECONDS = 50.0
 """Kubernetes restarts a failed task within 10, 20, 40 s, the first three times."""
 
@@ -54,8 +54,8 @@ class Kubernetes:
         (job_dir / MANIFEST).write_text(text, encoding="utf-8")
         return _job_name(job_dir)
 
-    def look(self, job_dir: Path, job: str) -> JobStatus | None:
-        """Return the job's state, as its hands' files on the volume show it."""
+    def job_status(self, job_dir: Path, job: str) -> JobStatus | None:
+        """Return the job's state, as its helpers' files on the volume show it."""
         attempts = sorted(int(path.parent.name) for path in job_dir.glob("[0-9]*/*-*.clock"))
         if not attempts:
             if (job_dir / CANCEL).exists():
@@ -80,15 +80,15 @@ class Kubernetes:
         )
 
     def cancel(self, job_dir: Path, job: str) -> None:
-        """Ask the job's hands to end, including hands that start later."""
+        """Ask the job's helpers to end, including helpers that start later."""
         (job_dir / CANCEL).touch()
 
 
 def _volume_time(job_dir: Path) -> float:
     """Return the time on the clock of the volume, which can differ from this machine's clock."""
-    looked = job_dir / LOOKED
-    looked.touch()
-    return looked.stat().st_mtime
+    clock = job_dir / CLOCK
+    clock.touch()
+    return clock.stat().st_mtime
 
 
 def _namespace(job_dir: Path) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .engine import HAND, RESTARTS
+from .engine import HELPER, RESTARTS
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
@@ -116,13 +116,13 @@ def _pod(
     restart: str = "OnFailure",
     container: str = "task",
 ) -> Manifest:
-    """Return the pod of a task, whose hand finds the others and starts train.py."""
+    """Return the pod of a task, whose helper finds the others and starts train.py."""
     runs_dir = str(job_dir.parents[2])
     path = {"subPath": config.volume_path} if config.volume_path else {}
     of_task = {
         "name": container,
         "image": config.container,
-        "command": [PYTHON, str(job_dir / HAND), str(job_dir), "$(TASK)", "auto"],
+        "command": [PYTHON, str(job_dir / HELPER), str(job_dir), "$(TASK)", "auto"],
         "env": list(env),
         "resources": _resources(config),
         "volumeMounts": [{"name": "runs", "mountPath": runs_dir, **path}],

@@ -89,12 +89,12 @@ class Ray:
             )
         return str(driver.pid)
 
-    def look(self, job_dir: Path, job: str) -> JobStatus | None:
+    def job_status(self, job_dir: Path, job: str) -> JobStatus | None:
         """Read the job's state as its driver reports it."""
         lives = flock.held(job_dir / ray_driver.LOCK)
         status: dict[str, Any] = {"phase": "waiting", "state": "STARTING", "why": "", "attempt": 0}
         with contextlib.suppress(FileNotFoundError):
-            status = json.loads((job_dir / ray_driver.LOOK).read_text(encoding="utf-8"))
+            status = json.loads((job_dir / ray_driver.STATUS).read_text(encoding="utf-8"))
         attempt = status["attempt"]
         if status["phase"] != "over" and not lives:
             why = f"its driver, process {job}, has ended"

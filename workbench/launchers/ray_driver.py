@@ -1,15 +1,15 @@
 """The driver of a job on a Ray cluster, in a process of the run's Python that needs only Ray.
 
 `python ray_driver.py JOB_DIR` makes Ray Train's TensorflowTrainer start a worker for each task,
-with the requested resources. The worker runs the task's hand. `python ray_driver.py --reach
+with the requested resources. The worker runs the task's helper. `python ray_driver.py --reach
 ADDRESS` prints the resources of a cluster as JSON. The address `local` stands for a new cluster on
-this machine. The program is copied into the job's folder. Besides the files of the hands (see
-`hand`), it uses these files there:
+this machine. The program is copied into the job's folder. Besides the files of the helpers (see
+`task_helper`), it uses these files there:
 
     asked.json    address, CPUs and GPUs of each task, and how often all tasks are restarted after
                   Ray has lost a worker or a task was killed; written before the driver starts
     driver.lock   a lock held while the driver lives; the process that starts it takes the lock
-    look.json     the state of the job
+    status.json   the state of the job
     cancel        request: end the job
 """
 
@@ -26,8 +26,8 @@ import threading
 from typing import Any
 
 LOCAL = "local"
-LOCK, LOOK, CANCEL = "driver.lock", "look.json", "cancel"
-LOOK_SECONDS = 0.5
+LOCK, STATUS, CANCEL = "driver.lock", "status.json", "cancel"
+POLL_SECONDS = 0.5
 CALL_SECONDS = 5.0
 CPUS_PER_TASK = 1
 STARTS = 2
@@ -123,7 +123,7 @@ class Driver:
         return {**cpus, "GPU": gpus} if gpus else cpus
 
     def exits(self) -> dict[str, Any]:
-        """Return the hands' reports on the ends of the tasks."""
+        """Return the helpers' reports on the ends of the tasks."""
         paths = {task: self.dir / str(self.attempt) / f"{task}.exit" for task in self.tasks}
         return {
             task: json.loads(path.read_text(encoding="utf-8"))
@@ -161,7 +161,7 @@ class Driver:
                     f"{self.why + '; ' if self.why else ''}{len(self.tasks)} x {wanted} requested, "
                     f"{cpus:g} CPU and {gpus:g} GPU free",
                 )
-            resting.wait(LOOK_SECONDS)
+            resting.wait(POLL_SECONDS)
 
     def say(self, phase: str, state: str, why: str = "") -> None:
         """Write the state of the job completely, or not at all."""
@@ -169,16 +169,16 @@ class Driver:
             if self.over and phase != "over":
                 return
             status = {"phase": phase, "state": state, "why": why, "attempt": self.attempt}
-            part = self.dir / f"{LOOK}.part"
+            part = self.dir / f"{STATUS}.part"
             part.write_text(json.dumps(status), encoding="utf-8")
-            part.replace(self.dir / LOOK)
+            part.replace(self.dir / STATUS)
 
 
 def run_task(asked: dict[str, Any]) -> None:
-    """Run the hand of a task in the place that Ray reserves for it, while Ray keeps the place.
+    """Run the helper of a task on the resources that Ray reserves for it, while Ray keeps them.
 
-    A failed hand reports its failure itself. The failure must not be an error for Ray, because Ray
-    would restart the task.
+    A failed helper reports its failure itself. It must not be an error for Ray, because Ray would
+    restart the task.
 
     Raises:
         RuntimeError: this node does not have the job's folder.
@@ -188,8 +188,8 @@ def run_task(asked: dict[str, Any]) -> None:
     folder = pathlib.Path(asked["dir"])
     rank = train.get_context().get_world_rank()
     check_shared(folder, rank)
-    hand = [str(folder / "hand.py"), str(folder), str(rank), asked["attempt"], "--held"]
-    with subprocess.Popen([sys.executable, *hand], stdin=subprocess.PIPE) as process:
+    helper = [str(folder / "task_helper.py"), str(folder), str(rank), asked["attempt"], "--held"]
+    with subprocess.Popen([sys.executable, *helper], stdin=subprocess.PIPE) as process:
         process.wait()
     if process.returncode:
         for task in asked["tasks"]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from workbench.config import Problem
 
-from .engine import HAND, JobStatus, LauncherError, Phase, Reach
+from .engine import HELPER, JobStatus, LauncherError, Phase, Reach
 from .manifests import PYTHON
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _START = (
     'Put the folder of runs on a disk that all hosts share and can write to." >&2; exit 97; }; '
     'exec "$@" "$SLURM_PROCID" "${SLURM_RESTART_COUNT:-0}"'
 )
-"""The shell's program on each host: it starts the hand, which is in the folder of the run."""
+"""The shell's program on each host: it starts the helper, which is in the folder of the run."""
 SAVE_SECONDS = 60
 """This many seconds before the time limit, the tasks are asked to save and stop."""
 WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT",
@@ -91,7 +91,7 @@ class Slurm:
         path.write_text(text, encoding="utf-8")
         return _ask("sbatch", "--parsable", str(path)).strip().partition(";")[0]
 
-    def look(self, job_dir: Path, job: str) -> JobStatus | None:
+    def job_status(self, job_dir: Path, job: str) -> JobStatus | None:
         """Ask Slurm for the job's state. Slurm remembers ended jobs for some minutes."""
         try:
             output = _ask("scontrol", "--oneliner", "show", "job", job)
@@ -116,11 +116,11 @@ class Slurm:
 def sbatch(
     config: RunConfig, tasks: Sequence[str], job_dir: Path, working_dir: Path | None = None
 ) -> str:
-    """Return the script that Slurm runs on the job's first host: it starts a hand for each task.
+    """Return the script that Slurm runs on the job's first host: it starts a helper for each task.
 
-    srun gives each hand the number of its task, and how often Slurm has restarted the job.
+    srun gives each helper the number of its task, and how often Slurm has restarted the job.
     """
-    hand = [Slurm().python(config), str(job_dir / HAND), str(job_dir)]
+    helper = [Slurm().python(config), str(job_dir / HELPER), str(job_dir)]
     bound = _bound(config, job_dir.parents[1], working_dir)
     container = ["apptainer", "exec", "--nv", *bound, config.container]
     command = [
@@ -128,7 +128,7 @@ def sbatch(
         # Since Slurm 22.05, srun does not take this over from the job: sbatch(1).
         *([f"--cpus-per-task={config.cpus_per_task}"] if config.cpus_per_task else ()),
         *(map(str, container) if config.container else ()),
-        *("sh", "-c", _START, "hand", *hand),
+        *("sh", "-c", _START, "helper", *helper),
     ]
     setup = f"{config.job_setup.strip()}\n" if config.job_setup.strip() else ""
     return f"{_head(config, tasks, job_dir)}\n{setup}{shlex.join(command)}\n"

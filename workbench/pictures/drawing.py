@@ -44,17 +44,17 @@ def color_of(replica: int) -> str:
     return REPLICA_COLORS[replica % len(REPLICA_COLORS)]
 
 
-def rect(box: Box, radius: int, look: str) -> str:
-    """Draw a rectangle with round corners; `look` has the attributes of its fill and its line."""
+def rect(box: Box, radius: int, style: str) -> str:
+    """Draw a rectangle with round corners; `style` has the attributes of its fill and its line."""
     return (
         f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" '
-        f'height="{box.height:.1f}" rx="{radius}" {look}/>'
+        f'height="{box.height:.1f}" rx="{radius}" {style}/>'
     )
 
 
-def text(content: str, x: float, y: float, look: str = "", anchor: str = "") -> str:
+def text(content: str, x: float, y: float, style: str = "", anchor: str = "") -> str:
     """Draw a line of text that starts at a point; `anchor` can place it otherwise."""
-    css = f' class="{look}"' if look else ""
+    css = f' class="{style}"' if style else ""
     where = f' text-anchor="{anchor}"' if anchor else ""
     return f'<text x="{x:.1f}" y="{y:.1f}"{where}{css}>{html.escape(content)}</text>'
 
@@ -78,20 +78,20 @@ def filled(box: Box, color: str, *lines: str) -> str:
     drawn = "".join(
         label(line, box.middle, top + 16 * at, faint=at > 0) for at, line in enumerate(lines)
     )
-    look = f'fill="{color}" fill-opacity="0.14" stroke="{color}" stroke-width="1.5"'
-    return rect(box, 4, look) + drawn
+    style = f'fill="{color}" fill-opacity="0.14" stroke="{color}" stroke-width="1.5"'
+    return rect(box, 4, style) + drawn
 
 
 def shard(box: Box, color: str, content: str) -> str:
     """Draw the examples that a replica or a worker takes."""
-    look = f'fill="{color}" fill-opacity="0.3"'
-    return rect(box, 3, look) + label(content, box.middle, box.y + box.height / 2 + 4)
+    style = f'fill="{color}" fill-opacity="0.3"'
+    return rect(box, 3, style) + label(content, box.middle, box.y + box.height / 2 + 4)
 
 
 def band(box: Box, content: str) -> str:
     """Draw a bar with the action that all boxes next to it share."""
-    look = 'fill="currentColor" fill-opacity="0.09"'
-    return rect(box, 4, look) + label(content, box.middle, box.y + box.height / 2 + 4)
+    style = 'fill="currentColor" fill-opacity="0.09"'
+    return rect(box, 4, style) + label(content, box.middle, box.y + box.height / 2 + 4)
 
 
 def label(content: str, x: float, y: float, *, faint: bool = False, middle: bool = True) -> str:
@@ -109,9 +109,9 @@ def arrow(x: float, tail: float, head: float, *, both: bool = False) -> str:
 
 
 def svg(
-    across: float, down: float, account: str, *parts: str, name: str = "Picture of the plan"
+    across: float, down: float, description: str, *parts: str, name: str = "Picture of the plan"
 ) -> str:
-    """Return a picture with `account`, a description in words for readers who cannot see it.
+    """Return a picture with `description`, a description in words for readers who cannot see it.
 
     The picture shrinks with the page as long as its text is readable. On a narrower page it
     scrolls; `name` is the name of the region that scrolls.
@@ -120,5 +120,5 @@ def svg(
         f'<div class="wb-across" tabindex="0" role="region" aria-label="{html.escape(name)}">'
         f'<svg class="wb-picture" viewBox="0 0 {across:.0f} {down:.0f}" role="img" '
         f'style="max-width:{across * 1.3:.0f}px;min-width:{across * 0.75:.0f}px" '
-        f'aria-label="{html.escape(account)}">{"".join(parts)}</svg></div>'
+        f'aria-label="{html.escape(description)}">{"".join(parts)}</svg></div>'
     )

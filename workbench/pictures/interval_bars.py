@@ -29,7 +29,7 @@ class Bar:
 def draw(
     bars: Sequence[Bar],
     title: str,
-    account: str,
+    description: str,
     highest: float,
     label_width: float = LABEL_WIDTH,
     value_width: float = VALUE_WIDTH,
@@ -40,7 +40,7 @@ def draw(
     """
     scale = (ACROSS - label_width - value_width) / highest
     drawn = [_bar(bar, label_width, at * DOWN, scale) for at, bar in enumerate(bars)]
-    return drawing.svg(ACROSS, DOWN * len(bars) + 4, account, *drawn, name=title)
+    return drawing.svg(ACROSS, DOWN * len(bars) + 4, description, *drawn, name=title)
 
 
 def _bar(bar: Bar, left: float, top: float, scale: float) -> str:

@@ -20,8 +20,8 @@ def bars(answer: Scaling) -> str:
     ]
     if not drawn:
         return ""
-    account = "; ".join(f"{bar.label}: {bar.text}" for bar in drawn)
-    return interval_bars.draw(drawn, EFFICIENCY, f"{EFFICIENCY}. {account}", 1.0, **WIDTHS)
+    description = "; ".join(f"{bar.label}: {bar.text}" for bar in drawn)
+    return interval_bars.draw(drawn, EFFICIENCY, f"{EFFICIENCY}. {description}", 1.0, **WIDTHS)
 
 
 def _bar(each: Larger, replicas: int, number: int) -> interval_bars.Bar | None:

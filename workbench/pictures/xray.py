@@ -65,7 +65,7 @@ def draw(xray: StepXray) -> str:
     svg = (
         f'<svg class="wb-picture wb-xray" viewBox="0 0 {across} {columns[0].bottom}" role="img" '
         f'style="max-width:{across * 1.25:.0f}px;min-width:{across * 0.8:.0f}px" '
-        f'aria-label="{html.escape(account(xray))}">{"".join(parts)}</svg>'
+        f'aria-label="{html.escape(description(xray))}">{"".join(parts)}</svg>'
     )
     return f'<div class="wb-across" tabindex="0" role="group" aria-label="X-ray">{svg}</div>'
 
@@ -76,7 +76,7 @@ def left_out(xray: StepXray) -> str:
     return f"and {more} more replicas; all numbers are in the table below" if more > 0 else ""
 
 
-def account(xray: StepXray) -> str:
+def description(xray: StepXray) -> str:
     """Return a description of the picture in a few sentences."""
     replicas = "; ".join(
         f"{each.name} took {each.examples} examples, loss sum "
@@ -125,8 +125,8 @@ def _replica(xray: StepXray, column: _Column) -> str:
         _down(column.middle, column.sum - ARROW, column.sum, "its gradient"),
     ]
     for at, (words, value, faint) in enumerate(column.lines, 2):
-        y, look = BOX + at * LINE + 2, "wb-faint" if faint else ""
-        parts += [text(words, column.x + 10, y, look), _end(column, y, value, look)]
+        y, style = BOX + at * LINE + 2, "wb-faint" if faint else ""
+        parts += [text(words, column.x + 10, y, style), _end(column, y, value, style)]
     return "".join(parts)
 
 
@@ -198,8 +198,8 @@ def _mark(column: _Column, same: bool) -> str:
 def _verdict(xray: StepXray, column: _Column, across: float) -> str:
     equal = xray.weights.equal
     words = verdict(xray.weights) if equal else "Not equal: the copies of the weights differ."
-    look = "wb-strong" if equal else "wb-strong wb-unlike"
-    return _middle(across / 2, column.bottom - 9, words, look)
+    style = "wb-strong" if equal else "wb-strong wb-unlike"
+    return _middle(across / 2, column.bottom - 9, words, style)
 
 
 def few(rows: list[int] | None) -> str:
@@ -211,23 +211,23 @@ def few(rows: list[int] | None) -> str:
     )
 
 
-def _middle(x: float, y: float, words: str, look: str = "") -> str:
-    return text(words, x, y, look, "middle")
+def _middle(x: float, y: float, words: str, style: str = "") -> str:
+    return text(words, x, y, style, "middle")
 
 
-def _end(column: _Column, y: float, words: str, look: str = "") -> str:
-    return text(words, column.x + column.width - 10, y, look, "end")
+def _end(column: _Column, y: float, words: str, style: str = "") -> str:
+    return text(words, column.x + column.width - 10, y, style, "end")
 
 
 def _rect(column: _Column, y: float, height: float, opacity: float) -> str:
     color = column.color
-    look = f'fill="{color}" fill-opacity="{opacity}" stroke="{color}" stroke-width="1.5"'
-    return rect(Box(column.x, y, column.width, height), 5, look)
+    style = f'fill="{color}" fill-opacity="{opacity}" stroke="{color}" stroke-width="1.5"'
+    return rect(Box(column.x, y, column.width, height), 5, style)
 
 
 def _outline(y: float, across: float, height: float) -> str:
-    look = 'fill="none" stroke="currentColor" stroke-opacity="0.55" stroke-width="1.5"'
-    return rect(Box(MARGIN, y, across - 2 * MARGIN, height), 5, look)
+    style = 'fill="none" stroke="currentColor" stroke-opacity="0.55" stroke-width="1.5"'
+    return rect(Box(MARGIN, y, across - 2 * MARGIN, height), 5, style)
 
 
 def _down(x: float, top: float, bottom: float, words: str = "") -> str:

@@ -18,7 +18,7 @@ from .names import DEFINED, bound_names, script_names
 from .problems import Findings
 
 NOTEBOOK = ".ipynb"
-DOORS = {"model": "make_model", "data": "make_data", "step": "train_step"}
+SCRIPT_NAMES = {"model": "make_model", "data": "make_data", "step": "train_step"}
 """The function that scripts call for each field. The user's own function may have this name."""
 _EXAMPLES = {
     "model": "models:build_model",
@@ -215,7 +215,7 @@ def _unliftable(
         name
         for name, origin in bound_names(tree).items()
         if name in taken and (origin == DEFINED or origin != taken[name])
-        if name != function or name != DOORS[field]
+        if name != function or name != SCRIPT_NAMES[field]
     )
     if collisions:
         fix = f"Rename them in your file, or give the {field} as module:function."

@@ -197,7 +197,7 @@ def who_trains(tasks: Sequence[str], replicas: int, local_replicas: int, *, virt
 def make_plan(config: RunConfig, devices: Devices, facts: DataFacts | None = None) -> Plan:
     """Resolve a config for a machine.
 
-    `facts` describes the user's own data, as `workbench.runs.look` found it.
+    `facts` describes the user's own data, as `workbench.runs.inspect_data` found it.
 
     Raises:
         PlanError: with every problem found: field, rule, value received, fix.
@@ -236,7 +236,7 @@ def make_plan(config: RunConfig, devices: Devices, facts: DataFacts | None = Non
         check_static(findings, config, placement.replicas, epoch)
     if own_data and facts is None:
         rule = "a data set whose examples are counted before planning"
-        fix = "Pass the result of workbench.runs.look(config) to make_plan."
+        fix = "Pass the result of workbench.runs.inspect_data(config) to make_plan."
         findings.add("data", rule, config.data, fix)
     if findings.problems or not (strategy and data and placement and batches and epoch):
         raise PlanError(findings.problems)

@@ -65,11 +65,11 @@ def _lines_of(subject: Subject, across: Values | None = None) -> list[Line]:
     """Return a run's lines over all replicas, or per worker if workers are asynchronous."""
     points = subject.points
     x = points.step if across is None else across
-    look = {"mode": "lines", "line": {"color": subject.color, "dash": subject.dash, "width": 1.25}}
+    style = {"mode": "lines", "line": {"color": subject.color, "dash": subject.dash, "width": 1.25}}
     made = []
     for number, curve in enumerate(points.curves):
         ys = points.over_replicas(curve)
-        made += [Line(subject.title, number, x, y, look, in_legend=True) for y in ys]
+        made += [Line(subject.title, number, x, y, style, in_legend=True) for y in ys]
     return made
 
 

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from workbench.experiments import scaling_wording as wording
-from workbench.experiments.scaling import Scaling, kept_scaling
+from workbench.experiments.scaling import Scaling, saved_scaling
 from workbench.pictures import xray_words
 from workbench.pictures.scaling import bars
 from workbench.pictures.xray import draw
 from workbench.runs import RunError
 from workbench.runs.programs.confusion import Confusion
-from workbench.runs.programs.evaluation import kept_evaluation, weights_in_words
+from workbench.runs.programs.evaluation import saved_evaluation, weights_in_words
 from workbench.runs.programs.step_xray import StepXray, WorkersXray
-from workbench.runs.programs.xray import kept_xrays
+from workbench.runs.programs.xray import saved_xrays
 from workbench.units import number, percent
 
 from .html import Html, fold, table, tag
@@ -43,7 +43,7 @@ def _predictions(subject: Subject) -> Iterator[Html]:
         step = run.evaluated_step
     except RunError:  # nothing can be evaluated yet
         return
-    found = kept_evaluation(run.dir, step)
+    found = saved_evaluation(run.dir, step)
     if found is None:
         return
     tested = f"Test accuracy {percent(found.get('test_accuracy'))}, "
@@ -74,7 +74,7 @@ def _confusion(found: Confusion) -> Iterator[Html]:
 
 
 def _scaling(subject: Subject) -> Iterator[Html]:
-    found = kept_scaling(subject.run)
+    found = saved_scaling(subject.run)
     if found is None:
         return
     yield tag("p", tag("strong", found.sentence))
@@ -96,7 +96,7 @@ def _heads(titles: tuple[str, ...]) -> list[str]:
 
 
 def _xrays(subject: Subject) -> Iterator[Html]:
-    found = kept_xrays(subject.run.dir)
+    found = saved_xrays(subject.run.dir)
     for each in found[-MOST_XRAYS:]:
         yield fold(xray_words.summary(each), *_xray(each))
     if len(found) > MOST_XRAYS:

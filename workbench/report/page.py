@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.place import new_place
+from workbench.free_path import new_path
 from workbench.runs import RunError
 from workbench.runs.folder.files import full_path
 from workbench.version import __version__
@@ -60,7 +60,7 @@ def write_report(
             exists at the path, or the path cannot be written.
     """
     target = full_path(path)
-    with new_place(target) as hidden:
+    with new_path(target) as hidden:
         hidden.write_text(report_text(reported, title, sections, comparison), encoding="utf-8")
     return target
 

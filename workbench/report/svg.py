@@ -75,7 +75,7 @@ def chart(title: str, across: str, lines: Sequence[Line], *, zero: bool = False)
 
 
 def legend(lines: Sequence[Line]) -> Html:
-    """Return the names of the lines with their look; each name appears once."""
+    """Return the names of the lines with their style; each name appears once."""
     named = {line.name: line for line in reversed(lines)}
     items = [tag("li", _key(line), " ", line.name) for line in reversed(named.values())]
     return tag("ul", *items, class_="legend")
@@ -91,8 +91,8 @@ def short(value: float) -> str:
 
 
 def _key(line: Line) -> Html:
-    marks = Line("", 0, np.array([13.0]), np.array([5.0]), line.look, in_legend=False)
-    stroke = tag("path", d="M1 5H25", **_stroke(line)) if "lines" in line.look["mode"] else None
+    marks = Line("", 0, np.array([13.0]), np.array([5.0]), line.style, in_legend=False)
+    stroke = tag("path", d="M1 5H25", **_stroke(line)) if "lines" in line.style["mode"] else None
     dots = joined(_marks(marks, marks.x, marks.y))
     return tag("svg", stroke, dots, viewBox="0 0 26 10", class_="key", aria_hidden="true")
 
@@ -110,7 +110,7 @@ def _grid(x: Axis, y: Axis) -> Iterator[Html]:
 def _drawn(line: Line, x: Axis, y: Axis) -> Html:
     across, up = x.at(line.x), y.at(line.y)
     parts: list[Html] = []
-    if "lines" in line.look["mode"] and (path := _path(across, up)):
+    if "lines" in line.style["mode"] and (path := _path(across, up)):
         parts.append(tag("path", d=path, **_stroke(line)))
     parts += _marks(line, across, up)
     return tag("g", tag("title", line.name), *parts)
@@ -133,7 +133,7 @@ def _path(across: Values, up: Values) -> str:
 
 
 def _stroke(line: Line) -> dict[str, str | float | None]:
-    pen = line.look.get("line", {})
+    pen = line.style.get("line", {})
     return {
         "class_": "line",
         "stroke": str(pen.get("color")),
@@ -143,7 +143,7 @@ def _stroke(line: Line) -> dict[str, str | float | None]:
 
 
 def _marks(line: Line, across: Values, up: Values) -> list[Html]:
-    marker = line.look.get("marker")
+    marker = line.style.get("marker")
     if marker is None:
         return []
     size, color = min(float(marker["size"]), 9) / 2, str(marker["color"])

@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Iterator
 
 from workbench.runs import Run, RunError
-from workbench.verdict import Verdict, kept_verdict, own_paces, wording
-from workbench.verdict.own_paces import slowest_of
+from workbench.verdict import Verdict, saved_verdict, wording, worker_speeds
 from workbench.verdict.wording import PartRow
+from workbench.verdict.worker_speeds import slowest_of
 
 from .bars import bar
 from .html import Html, fold, table, tag
@@ -30,8 +30,8 @@ def _verdict(subject: Subject) -> Iterator[Html | None]:
         return
     try:
         if not subject.plan.synchronous:
-            yield from _own_paces(subject)
-        elif (found := kept_verdict(subject.run)) is None:
+            yield from _worker_speeds(subject)
+        elif (found := saved_verdict(subject.run)) is None:
             yield _quiet(
                 "The parts of its step were not measured. To measure them, click Find out under "
                 f"Why is it slow?, or type: workbench why {shlex.quote(str(subject.run.dir))}"
@@ -80,13 +80,13 @@ def _cells(row: PartRow) -> list[str]:
     return [name, row.time, row.interval, f"{row.share:.1%}", row.meaning]
 
 
-def _own_paces(subject: Subject) -> Iterator[Html]:
-    """Yield the recorded pace of each worker of a run whose workers wait for nobody."""
-    paces = own_paces(subject.run)
-    slowest = slowest_of(paces)
+def _worker_speeds(subject: Subject) -> Iterator[Html]:
+    """Yield the recorded speed of each worker of a run whose workers wait for nobody."""
+    speeds = worker_speeds(subject.run)
+    slowest = slowest_of(speeds)
     named = NO_SLOWEST if slowest is None else f"The slowest task is {slowest.task}."
     yield tag("p", tag("strong", named))
-    yield table(OWN_HEAD, wording.own_pace_rows(paces), "The pace of each worker")
+    yield table(OWN_HEAD, wording.worker_speed_rows(speeds), "The speed of each worker")
     yield _quiet(wording.OWN)
 
 

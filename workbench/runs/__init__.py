@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .folder.failure import Failure
     from .folder.files import RunError
     from .listing import archived_runs, list_runs, open_run, restore_run
-    from .programs.own_data import look
+    from .programs.own_data import inspect_data
     from .records.progress import Progress
     from .records.reader import Block, StepReader
     from .run import Run
@@ -27,7 +27,7 @@ _HOMES = {
     "StepReader": ".records.reader",
     "archived_runs": ".listing",
     "list_runs": ".listing",
-    "look": ".programs.own_data",
+    "inspect_data": ".programs.own_data",
     "open_run": ".listing",
     "restore_run": ".listing",
     "start_edited": ".start",
@@ -43,8 +43,8 @@ __all__ = [
     "RunError",
     "StepReader",
     "archived_runs",
+    "inspect_data",
     "list_runs",
-    "look",
     "open_run",
     "restore_run",
     "start_edited",

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.plan.own_function import DOORS, module_file
+from workbench.plan.own_function import SCRIPT_NAMES, module_file
 from workbench.runs.folder.files import sha256
 from workbench.runs.folder.plan import read_config
 from workbench.runs.folder.trust import is_trusted
@@ -57,7 +57,7 @@ def _code_of(config: RunConfig) -> Iterator[str]:
         value = getattr(config, field)
         if value and value != sys.executable:
             yield f"# {field}: {value}"
-    for field in DOORS:
+    for field in SCRIPT_NAMES:
         address = getattr(config, field) or ""
         if ":" in address:
             yield f"# {field}: {address}\n{_text_of(address)}"

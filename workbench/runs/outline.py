@@ -13,8 +13,8 @@ from workbench.runs.folder.clocks import task_events
 from workbench.runs.folder.plan import require_fields
 from workbench.runs.folder.state import LIVE, Status, since_start, status, supervisor_events
 from workbench.runs.folder.tasks import read_numbers, tasks_of
+from workbench.runs.records.cache import read_totals
 from workbench.runs.records.history import last_results
-from workbench.runs.records.kept import read_totals
 from workbench.runs.records.ledger import read_ledger
 from workbench.runs.records.progress import read_progress, shape_of, steps_done
 

@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from workbench.devices import Devices
     from workbench.plan import Plan
     from workbench.runs.programs.step_xray import StepXray, WorkersXray
+    from workbench.runs.records.cache import Totals
     from workbench.runs.records.history import History
-    from workbench.runs.records.kept import Totals
     from workbench.runs.records.ledger import Ledger
     from workbench.runs.records.progress import Progress
 
@@ -175,7 +175,7 @@ class Run:
     @property
     def totals(self) -> Totals:
         """The run's speed in the steady state and its duration, until now or until its end."""
-        from workbench.runs.records.kept import read_totals
+        from workbench.runs.records.cache import read_totals
 
         return read_totals(self.dir)
 

@@ -134,11 +134,11 @@ def _begin(
 def _planned(config: RunConfig, devices: Devices, root: Path, name: str) -> Plan:
     """Return the plan, or raise all problems of the config, the name and the archive."""
     from workbench.plan import PlanError, make_plan
-    from workbench.runs.programs.own_data import look
+    from workbench.runs.programs.own_data import inspect_data
 
     problems: list[Problem] = []
     try:
-        plan = make_plan(config, devices, look(config))
+        plan = make_plan(config, devices, inspect_data(config))
     except PlanError as error:
         problems += error.problems
     try:

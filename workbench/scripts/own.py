@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..codegen.lifting import lift, merge_imports
 from ..plan.names import script_names
-from ..plan.own_function import DOORS, OwnFunction
+from ..plan.own_function import SCRIPT_NAMES, OwnFunction
 from ..syntax import own_name, parse, renamed
 from .parts import ASSIGNMENT, DEFINITION, IMPORT, Parts, ScriptError, Statement
 
@@ -38,9 +38,9 @@ class Kept:
     """Names that scripts already use; for them this text uses their `own_name`."""
 
 
-def door(parts: Parts, field: str) -> OwnFunction | None:
+def user_function(parts: Parts, field: str) -> OwnFunction | None:
     """Return the user's own function that the script calls for a field; None if there is none."""
-    check, name = f"check_{field}", DOORS[field]
+    check, name = f"check_{field}", SCRIPT_NAMES[field]
     if parts.definition(check) is None:
         return None
     outside, inside = parts.assignment(name), parts.definition(name)
@@ -96,7 +96,7 @@ def keep_edited(parts: Parts, field: str, left: Collection[str] = ()) -> Kept:
 
     Names of `left` that every script has are not copied: the function goes on using them.
     """
-    function = DOORS[field]
+    function = SCRIPT_NAMES[field]
     read = reader(parts)
     stands = [each for each in (*parts.body, *read) if each.kind in (DEFINITION, ASSIGNMENT)]
     taken = closure([each for each in stands if each.name not in LIVE & set(left)], {function})

@@ -14,11 +14,11 @@ from ..catalog import STRATEGIES
 from ..config import ConfigError, RunConfig
 from ..devices import Devices
 from ..plan import Plan
-from ..plan.own_function import DOORS
+from ..plan.own_function import SCRIPT_NAMES
 from .closest_config import closest_config
 from .defaults import without_defaults
 from .merging import Merged, merge
-from .own import CHECKS, Kept, closure, door, keep_edited, keep_own, reader
+from .own import CHECKS, Kept, closure, keep_edited, keep_own, reader, user_function
 from .parts import ASSIGNMENT, DEFINITION, Parts, ScriptError, Statement, split
 from .reference import Own, Reference, address, facts_of, machine, plan_strictly, refer
 from .values import FIELD_OF, PLANNED, UnreadError, constant
@@ -104,8 +104,8 @@ def read_script(text: str, devices: Devices | None = None) -> Opened:
 
 
 def _own(parts: Parts) -> Own:
-    doors = {field: door(parts, field) for field in CHECKS}
-    functions = {field: function for field, function in doors.items() if function is not None}
+    found = {field: user_function(parts, field) for field in CHECKS}
+    functions = {field: function for field, function in found.items() if function is not None}
     return Own(functions, facts_of(parts) if "data" in functions else None)
 
 
@@ -141,7 +141,9 @@ def _with_edited(
     parts: Parts, made: Reference, config: RunConfig, kept: dict[str, Kept]
 ) -> RunConfig:
     """Return the config in which edited workbench functions are the user's own functions."""
-    ours = {field for field in DOORS if (DEFINITION, f"check_{field}") not in made.parts.by_key}
+    ours = {
+        field for field in SCRIPT_NAMES if (DEFINITION, f"check_{field}") not in made.parts.by_key
+    }
     optimizer = "model" in ours and _edited(parts, made.parts, "make_optimizer")
     data = "data" in ours and _edited(parts, made.parts, "make_data")
     model = "model" in ours and (data or optimizer or _edited(parts, made.parts, "make_model"))

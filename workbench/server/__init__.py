@@ -19,12 +19,12 @@ def _jupyter_server_extension_points() -> list[dict[str, Any]]:
 def _load_jupyter_server_extension(app: ServerApp) -> None:
     from tornado.ioloop import PeriodicCallback
 
-    from .activity import LOOK_SECONDS, note_activity
+    from .activity import POLL_SECONDS, note_activity
     from .handlers import handlers_at
     from .manager import SETTING, Manager
 
     web_app: Any = app.web_app
     web_app.settings[SETTING] = manager = Manager(app.root_dir)
     web_app.add_handlers(".*$", handlers_at(web_app.settings["base_url"]))
-    look = functools.partial(note_activity, web_app.settings, manager)
-    PeriodicCallback(look, 1000 * LOOK_SECONDS).start()
+    note = functools.partial(note_activity, web_app.settings, manager)
+    PeriodicCallback(note, 1000 * POLL_SECONDS).start()

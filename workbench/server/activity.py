@@ -19,7 +19,7 @@ from .folder import RunsFolder
 from .manager import Manager
 
 LAST_ACTIVITY = "workbench_last_activity"
-LOOK_SECONDS = 60.0
+POLL_SECONDS = 60.0
 
 
 def any_lives(folder: RunsFolder) -> bool:

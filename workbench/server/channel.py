@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 Frame = str | bytes
 """A message on the socket: JSON as text, or, with buffers, the bytes from `frames.packed`."""
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 SHORTEST_SECONDS = 0.5
 Listener = Callable[[Frame], None]
 """A function that passes a frame on to one page. Any thread can call it, and it never waits."""
@@ -26,7 +26,7 @@ class Channel(ABC):
         self._wishes: dict[object, float] = {}
         self._over: threading.Event | None = None
         self._one_turn = threading.Lock()
-        """Held during a turn, because a thread that must end may still be in its last turn."""
+        """Held during a poll, because a thread that must end may still be in its last poll."""
 
     @property
     def has_listeners(self) -> bool:
@@ -36,9 +36,9 @@ class Channel(ABC):
     @property
     def pause_seconds(self) -> float:
         """The shortest pause between two turns that a listener asked for."""
-        return min(self._wishes.values(), default=LOOK_SECONDS)
+        return min(self._wishes.values(), default=POLL_SECONDS)
 
-    def join(self, who: object, listener: Listener, pause_seconds: float = LOOK_SECONDS) -> None:
+    def join(self, who: object, listener: Listener, pause_seconds: float = POLL_SECONDS) -> None:
         """Add a listener; `greet` first sends it everything that is known."""
         with self.guard:
             self._listeners[who] = listener
@@ -70,18 +70,18 @@ class Channel(ABC):
         """Send a new listener everything known so far; the caller holds the guard."""
 
     @abstractmethod
-    def turn(self) -> float:
-        """Observe once and send the news; return the seconds until the next turn."""
+    def poll(self) -> float:
+        """Observe once and send the news; return the seconds until the next poll."""
 
     @abstractmethod
     def failed(self, error: Exception) -> None:
-        """Report that a turn failed; the next listener that joins starts the turns again."""
+        """Report that a poll failed; the next listener that joins starts polling again."""
 
     def _follow(self, over: threading.Event) -> None:
         while not over.is_set():
             try:
                 with self._one_turn:
-                    pause_seconds = self.turn()
+                    pause_seconds = self.poll()
             except Exception as error:
                 self.failed(error)
                 break

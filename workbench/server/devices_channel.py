@@ -39,7 +39,7 @@ class DevicesChannel(Channel):
         found = meters(self._meter.measure(), gpus=gpus, tpu_chips=self._tpu_chips)
         return {"channel": "devices", "meters": [meter._asdict() for meter in found]}
 
-    def turn(self) -> float:
+    def poll(self) -> float:
         frame = packed(self.measured())
         with self.guard:
             self._last = frame
@@ -47,4 +47,4 @@ class DevicesChannel(Channel):
         return self.pause_seconds
 
     def failed(self, error: Exception) -> None:
-        self.send(packed({"channel": "devices", "trouble": str(error)}))
+        self.send(packed({"channel": "devices", "error": str(error)}))

@@ -37,7 +37,7 @@ class RunChannel(Channel):
     def greet(self, listener: Listener) -> None:
         listener(self._packed(self._feed.whole()))
 
-    def turn(self) -> float:
+    def poll(self) -> float:
         with self.guard:  # so a page that joins now gets the news once, in `greet` or from `send`
             poll = self._polling.poll(watched=self.has_listeners)
             if poll.news is not None:

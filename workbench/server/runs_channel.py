@@ -39,7 +39,7 @@ class RunsChannel(Channel):
     def greet(self, listener: Listener) -> None:
         listener(self._packed(list(self._rows.values()), [], first=True))
 
-    def turn(self) -> float:
+    def poll(self) -> float:
         root = self._folder.path
         today = date.today()  # titles have the dates of other days
         stamps = {name: (today, _stamp(f"{root}{os.sep}{name}")) for name in visible_names(root)}
@@ -59,7 +59,7 @@ class RunsChannel(Channel):
 
     def failed(self, error: Exception) -> None:
         self._whole = False
-        self.send(packed({"channel": "runs", "folder": self._asked, "trouble": str(error)}))
+        self.send(packed({"channel": "runs", "folder": self._asked, "error": str(error)}))
 
     def _rests(self, name: str, stamp: object) -> bool:
         """Return whether a run had ended when it was read, with no change to its events since."""

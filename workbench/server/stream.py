@@ -18,7 +18,7 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from workbench.runs.records.live import Window
 
-from .channel import LOOK_SECONDS, Channel, Frame
+from .channel import POLL_SECONDS, Channel, Frame
 from .errors import RequestError
 from .frames import packed
 from .manager import SETTING, Manager
@@ -75,11 +75,11 @@ class StreamHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
             await self._loop.run_in_executor(self.manager.pool, work)
         except RequestError as error:
             names = zip(("channel", "folder", "run"), address, strict=True)
-            self.pass_on(packed({**dict(names), "trouble": error.message}))
+            self.pass_on(packed({**dict(names), "error": error.message}))
 
     def on_close(self) -> None:
         for address in list(self._joined):
-            self.manager.pool.submit(self._leave, address)  # it may wait until a turn ends
+            self.manager.pool.submit(self._leave, address)  # it may wait until a poll ends
 
     def pass_on(self, frame: Frame) -> None:
         """Send a frame; any thread can call this."""
@@ -113,7 +113,7 @@ class StreamHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
         }
         find = channels[channel]
         works: dict[str, Callable[[], None]] = {
-            "watch": lambda: self._join(address, find(), float(asked.get("seconds", LOOK_SECONDS))),
+            "watch": lambda: self._join(address, find(), float(asked.get("seconds", POLL_SECONDS))),
             "unwatch": lambda: self._leave(address),
         }
         return works[asked["kind"]]
@@ -134,7 +134,7 @@ class StreamHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
                 self.pass_on(channel.closer(str(request), Window(*numbers)))
 
     def _join(
-        self, address: Address, channel: Channel, pause_seconds: float = LOOK_SECONDS
+        self, address: Address, channel: Channel, pause_seconds: float = POLL_SECONDS
     ) -> None:
         with self._guard:
             if self._joined.get(address, channel) is not channel:

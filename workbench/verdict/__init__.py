@@ -1,16 +1,16 @@
 """The parts of a step's time, and one change that may save time."""
 
-from .own_paces import OwnPace, own_paces
 from .trial import Trial, try_out
-from .verdict import SECONDS, Verdict, judge, kept_verdict
+from .verdict import SECONDS, Verdict, judge, saved_verdict
+from .worker_speeds import WorkerSpeed, worker_speeds
 
 __all__ = [
     "SECONDS",
-    "OwnPace",
     "Trial",
     "Verdict",
+    "WorkerSpeed",
     "judge",
-    "kept_verdict",
-    "own_paces",
+    "saved_verdict",
     "try_out",
+    "worker_speeds",
 ]

@@ -8,7 +8,7 @@ from workbench.runs import Run, RunError
 from workbench.runs.folder.files import StoppedError
 from workbench.runs.folder.state import LIVE
 
-from .verdict import SECONDS, START_SECONDS, OnProgress, judge, kept_verdict
+from .verdict import SECONDS, START_SECONDS, OnProgress, judge, saved_verdict
 
 
 def without_verdict(runs: Sequence[Run]) -> list[Run]:
@@ -54,7 +54,7 @@ def _can_be_judged(run: Run) -> bool:
 
 def _is_decided(run: Run) -> bool:
     try:
-        found = kept_verdict(run)
+        found = saved_verdict(run)
         return found is not None and found.decided
     except RunError:
         return False

@@ -16,7 +16,7 @@ from workbench.plan import PlanError, make_plan
 from workbench.runs import Run, RunError
 from workbench.runs.folder.files import json_text, read_json, write_text
 from workbench.runs.folder.tasks import workers_of
-from workbench.runs.programs.kept import read_kept
+from workbench.runs.programs.measurement import read_measurement
 from workbench.runs.programs.run import run_programs
 
 from . import times
@@ -115,7 +115,7 @@ def judge(
     if not run.plan.synchronous:
         raise RunError(
             f"Workers of {plan['strategy_label']} train asynchronously, so there is no common step "
-            "to analyse. Call own_paces for the speed of each worker."
+            "to analyse. Call worker_speeds for the speed of each worker."
         )
     _require_finite(seconds)
     recorded = read_recorded(run, plan)
@@ -143,13 +143,13 @@ def judge(
     return verdict
 
 
-def kept_verdict(run: Run) -> Verdict | None:
+def saved_verdict(run: Run) -> Verdict | None:
     """Return the last verdict on a run; None if there is none.
 
     Raises:
         RunError: the verdict cannot be read.
     """
-    return read_kept(run.dir / FILE, Verdict)
+    return read_measurement(run.dir / FILE, Verdict)
 
 
 def conclude(run: Run, recorded: Recorded, found: Breakdown, seconds: float = SECONDS) -> Verdict:

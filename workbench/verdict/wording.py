@@ -9,11 +9,11 @@ from pathlib import Path
 
 from workbench.units import number
 
-from .own_paces import OwnPace, slowest_of
 from .parts import PARTS, WITHIN_COMPUTE, Breakdown, Part
 from .times import around, between, seconds
 from .trial import Trial
 from .verdict import Verdict
+from .worker_speeds import WorkerSpeed, slowest_of
 
 OWN = (
     "Workers do not wait for each other, so there is no common step to measure. These times are "
@@ -117,7 +117,7 @@ def again(verdict: Verdict, run: str | Path) -> str:
     return f"workbench why {shlex.quote(str(run))} --seconds {verdict.next_seconds:g}"
 
 
-def own_pace_rows(found: Sequence[OwnPace]) -> list[tuple[str, ...]]:
+def worker_speed_rows(found: Sequence[WorkerSpeed]) -> list[tuple[str, ...]]:
     """Return a row for each worker that waits for nobody, with the columns `OWN_HEAD`."""
     slowest = slowest_of(found)
     return [

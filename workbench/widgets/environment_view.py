@@ -17,7 +17,7 @@ from workbench.environments import (
     fitting_build,
     make_environment,
 )
-from workbench.environments.place import environments_dir
+from workbench.environments.folders import environments_dir
 from workbench.widgets.kernel.background import run_in_background
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import button, column, html, row, set_visible

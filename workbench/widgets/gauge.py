@@ -19,7 +19,7 @@ from workbench.widgets.static import STATIC
 if TYPE_CHECKING:
     from workbench.devices import Devices
 
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 HEARING_SECONDS = 60.0
 """The silence of a page counts only if no cell has run for this long."""
 
@@ -56,4 +56,4 @@ class Gauge(anywidget.AnyWidget):
             devices, usage = self._devices(), self._usage.measure()
             found = meters(usage, gpus=len(devices.gpus), tpu_chips=devices.tpu_chips)
             self.send({"meters": [meter._asdict() for meter in found]})
-        return LOOK_SECONDS
+        return POLL_SECONDS

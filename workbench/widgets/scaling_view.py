@@ -9,7 +9,7 @@ from workbench.experiments.scaling import (
     STEPS,
     Scaling,
     expected_seconds,
-    kept_scaling,
+    saved_scaling,
     should_scale,
 )
 from workbench.runs import RunError
@@ -108,7 +108,7 @@ class ShouldScale:
 
 def _kept_answer(run: Run) -> str:
     try:
-        answer = kept_scaling(run)
+        answer = saved_scaling(run)
     except RunError as error:
         return markup.notice("warning", str(error))
     return "" if answer is None else scaling_picture.page(answer)

@@ -36,7 +36,7 @@ from workbench.widgets.run.verdict_view import WhySlow
 from workbench.widgets.run.view import RunView
 from workbench.widgets.run.xray_view import Xray
 from workbench.widgets.runs.runs_list import RunsList
-from workbench.widgets.script.opening import Joins
+from workbench.widgets.script.opening import OpeningContext
 from workbench.widgets.script.view import ScriptView
 
 from .hardware import Hardware
@@ -120,7 +120,7 @@ class Workbench:
         self._runs = RunsList(runs_dir)
         self._form = Form(config, self._hardware.devices, functions, runs_dir)
         self._closer = self._make_closer_look()
-        self._script = ScriptView(self._joins_of_scripts(), runs_dir)
+        self._script = ScriptView(self._opening_context(), runs_dir)
         self._forget_cells = on_cell_event("post_run_cell", self._on_cell)
         self._runs_dir = runs_dir
         self._pages: dict[str, Later[ComparisonView] | Later[FinderView] | Later[MatrixView]] = {
@@ -203,7 +203,7 @@ class Workbench:
         self._run.actions.on_started(self._on_started)
         self._run.actions.on_deleted(self._on_deleted)
         self._run.actions.on_settings(self._form.use_settings)
-        self._run.on_look(self._on_look)
+        self._run.on_snapshot(self._on_snapshot)
         self._run.on_page(self._saved.send_again)
         self._runs.on_chosen(self._open_chosen)
         self._runs.on_settings(self._form.use_settings)
@@ -228,15 +228,15 @@ class Workbench:
 
     def _make_finder(self) -> FinderView:
         from workbench.widgets.search.finder import FinderView
-        from workbench.widgets.search.view import Joins
+        from workbench.widgets.search.view import SearchContext
 
-        joins = Joins(
+        context = SearchContext(
             state=lambda: self._form.state,
             write=self._form.write,
             label_of=self._form.label_of,
             devices=lambda: self._hardware.devices,
         )
-        finder = FinderView(joins)
+        finder = FinderView(context)
         keep_order(finder.box)
         return finder
 
@@ -247,8 +247,8 @@ class Workbench:
             self._runs_dir, lambda: self._hardware.devices, lambda: self.config.interpreter
         )
 
-    def _joins_of_scripts(self) -> Joins:
-        return Joins(
+    def _opening_context(self) -> OpeningContext:
+        return OpeningContext(
             asked=lambda: self.config,
             write=self._form.write,
             devices=lambda: self._hardware.devices,
@@ -337,13 +337,13 @@ class Workbench:
         self._page.unfold()
         self._saved.forget()
 
-    def _on_look(self, look: RunSnapshot, feed: RunFeed) -> None:
-        self._plan.hold(look.status == STARTING)
-        self._host_notes.show(look)
-        self._running.show(look)
-        self._page.show_alive(look.alive)
-        self._closer.show(look.run, look.status)
-        self._saved.follow(look, feed)
+    def _on_snapshot(self, snapshot: RunSnapshot, feed: RunFeed) -> None:
+        self._plan.hold(snapshot.status == STARTING)
+        self._host_notes.show(snapshot)
+        self._running.show(snapshot)
+        self._page.show_alive(snapshot.alive)
+        self._closer.show(snapshot.run, snapshot.status)
+        self._saved.follow(snapshot, feed)
 
     def _reattach(self, runs: list[Run]) -> None:
         if self._run.run is None:

@@ -9,7 +9,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Manager } from './document.js';
 import { lostSessions } from './sessions.js';
 import type { Source } from './source.js';
-import { MANAGER, Stopped } from './trouble.js';
+import { MANAGER, Stopped } from './panelErrors.js';
 
 /** A kernel that the server can start. */
 export interface KernelChoice {

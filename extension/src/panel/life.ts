@@ -9,7 +9,7 @@ import { Form } from './form.js';
 import type { Host } from './host.js';
 import { isFinal, type Phase } from './phase.js';
 import { widgetOf } from './run.js';
-import { Stopped } from './trouble.js';
+import { Stopped } from './panelErrors.js';
 import { Watch } from './watch.js';
 
 /** How long to wait for the widget before the next request; then twice as long. */
@@ -104,7 +104,7 @@ export class Life {
     } catch (reason) {
       this._turn(
         reason instanceof Stopped
-          ? reason.trouble
+          ? reason.error
           : { kind: 'not started', error: String(reason) }
       );
     }

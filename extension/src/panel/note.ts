@@ -5,7 +5,12 @@ import { Widget } from '@lumino/widgets';
 
 import { button, make, named } from '../runview/elements.js';
 import type { KernelChoice } from './host.js';
-import { explain, remedyFor, type Remedy, type Trouble } from './trouble.js';
+import {
+  explain,
+  remedyFor,
+  type Remedy,
+  type PanelError
+} from './panelErrors.js';
 
 /** The remedies of clicks; `kernel` is the name of the chosen kernel. */
 export interface Remedies {
@@ -40,9 +45,9 @@ export class Note extends Widget {
     );
   }
 
-  /** Show a trouble; `kernels` are the choices for a new start. */
-  trouble(trouble: Trouble, kernels: KernelChoice[], chosen?: string): void {
-    const { rule, found, fix, detail } = explain(trouble, this._trans);
+  /** Show an error; `kernels` are the choices for a new start. */
+  error(error: PanelError, kernels: KernelChoice[], chosen?: string): void {
+    const { rule, found, fix, detail } = explain(error, this._trans);
     const details = make('details', '');
     details.hidden = !detail;
     details.append(
@@ -54,7 +59,7 @@ export class Note extends Widget {
       make('p', 'jp-WorkbenchPanel-found', found),
       make('p', '', rule),
       make('p', '', fix),
-      this._actions(remedyFor(trouble), kernels, chosen),
+      this._actions(remedyFor(error), kernels, chosen),
       details
     );
   }

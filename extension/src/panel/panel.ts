@@ -11,7 +11,7 @@ import { Life, type Memory } from './life.js';
 import { Note } from './note.js';
 import type { Phase } from './phase.js';
 import { pathOf } from './sessions.js';
-import type { Trouble } from './trouble.js';
+import type { PanelError } from './panelErrors.js';
 
 export class WorkbenchPanel extends Panel {
   /** Emitted when `memory` has changed. */
@@ -106,7 +106,7 @@ export class WorkbenchPanel extends Panel {
       this._note.hide();
       this.addWidget(view!);
     } else {
-      void this._showTrouble(life, phase);
+      void this._showError(life, phase);
     }
     if (view) {
       view.node.inert = phase.kind !== 'live';
@@ -114,10 +114,10 @@ export class WorkbenchPanel extends Panel {
     this.remembered.emit();
   }
 
-  private async _showTrouble(life: Life, trouble: Trouble): Promise<void> {
+  private async _showError(life: Life, error: PanelError): Promise<void> {
     const kernels = await this._host.kernels().catch(() => []);
-    if (life.phase === trouble && life === this._life) {
-      this._note.trouble(trouble, kernels, this.memory.kernel);
+    if (life.phase === error && life === this._life) {
+      this._note.error(error, kernels, this.memory.kernel);
     }
   }
 }

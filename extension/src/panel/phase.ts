@@ -1,9 +1,9 @@
 /** The phases of a workbench on one kernel. Pure. */
 
-import type { Trouble } from './trouble.js';
+import type { PanelError } from './panelErrors.js';
 
 export type Phase =
-  { kind: 'starting' } | { kind: 'returning' } | { kind: 'live' } | Trouble;
+  { kind: 'starting' } | { kind: 'returning' } | { kind: 'live' } | PanelError;
 
 const PASSING = ['starting', 'returning', 'live', 'unreachable'];
 

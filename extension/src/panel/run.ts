@@ -3,7 +3,7 @@
 import type { Kernel } from '@jupyterlab/services';
 
 import { outcomeOf, type Outcome } from './source.js';
-import { Stopped } from './trouble.js';
+import { Stopped } from './panelErrors.js';
 
 const AGAIN_MS = 15_000;
 

@@ -2,7 +2,7 @@
 
 import { button, make } from './elements.js';
 import type { Translation } from './language.js';
-import type { Account, ActionName, ActionRequest } from './protocol.js';
+import type { SnapshotParts, ActionName, ActionRequest } from './protocol.js';
 
 /** Return the label and tip of an action; `step` is where a resumed training goes on. */
 function wordsOf(
@@ -68,7 +68,13 @@ export class Actions {
     this.node.setAttribute('aria-label', _trans.__('Actions on the run'));
   }
 
-  show({ actions, progress, gone, head, resume }: Partial<Account>): void {
+  show({
+    actions,
+    progress,
+    gone,
+    head,
+    resume
+  }: Partial<SnapshotParts>): void {
     this._offered = gone ? [] : (actions ?? []);
     this._dir = gone ? '' : (head?.dir ?? '');
     this._resumeStep = resume?.resumeStep ?? null;

@@ -5,9 +5,9 @@ import { drawingOf, type Shown } from './drawing.js';
 import { make, setText } from './elements.js';
 import type { Translation } from './language.js';
 import { Legend } from './legend.js';
-import { Pace } from './pace.js';
+import { DrawThrottle } from './drawThrottle.js';
 import { Plot, type Range } from './plot.js';
-import type { Account } from './protocol.js';
+import type { SnapshotParts } from './protocol.js';
 import { CHARTS, Series, type Axis } from './series.js';
 import { speedOf } from './speed.js';
 import { moveOf, Toolbar, type Move } from './toolbar.js';
@@ -25,7 +25,7 @@ export type AskCloser = (first: number, last: number, most: number) => void;
 export class RunCharts {
   readonly node = make('div', 'wbv-charts');
   private _series = new Series();
-  private _known: Partial<Account> = {};
+  private _known: Partial<SnapshotParts> = {};
   /** The points of a part in more detail, and its range. */
   private _closer: { series: Series; range: Range } | null = null;
   /** The requested part; there is one request at a time. */
@@ -38,7 +38,7 @@ export class RunCharts {
   private readonly _observer: ResizeObserver;
   private readonly _themes: MutationObserver;
   private _axis: Axis = 'step';
-  private readonly _pace = new Pace(() => this._draw());
+  private readonly _throttle = new DrawThrottle(() => this._draw());
   private _askTimer = 0;
   private _askedAt = 0;
 
@@ -78,7 +78,7 @@ export class RunCharts {
   }
 
   /** Show these points of a run, soon. */
-  show(known: Partial<Account>, series: Series): void {
+  show(known: Partial<SnapshotParts>, series: Series): void {
     this._known = known;
     this._series = series;
     if (this._zoom !== null && Date.now() - this._askedAt > RENEW_MS) {
@@ -108,11 +108,11 @@ export class RunCharts {
 
   /** Draw at the next frame, or as soon as the page has rested. */
   drawSoon(): void {
-    this._pace.drawSoon();
+    this._throttle.drawSoon();
   }
 
   destroy(): void {
-    this._pace.destroy();
+    this._throttle.destroy();
     window.clearTimeout(this._askTimer);
     this._observer.disconnect();
     this._themes.disconnect();

@@ -1,4 +1,4 @@
-/** The lines of a chart, their looks and their values. */
+/** The lines of a chart, their styles and their values. */
 
 import type uPlot from 'uplot';
 
@@ -48,7 +48,7 @@ export interface Line {
   /** What the legend says after the name. */
   note?: string;
   color: string;
-  look: Partial<uPlot.Series>;
+  style: Partial<uPlot.Series>;
 }
 
 /** A line with its values. */
@@ -60,15 +60,15 @@ export interface Row {
 }
 
 /** Whether a line is an edge of the band between the lowest and the highest values. */
-export function isEdge({ look }: Line): boolean {
-  return look.width === 0 && !look.points?.show;
+export function isEdge({ style }: Line): boolean {
+  return style.width === 0 && !style.points?.show;
 }
 
-/** Return the look of the line with this number: both dashes and colour distinguish it. */
+/** Return the style of the line with this number: both dashes and colour distinguish it. */
 export function lineAt(number: number, width: number): Omit<Line, 'name'> {
   const turn = Math.floor(number / COLORS.length);
   const dash = DASHES[(number + turn) % DASHES.length]!;
-  return { color: COLORS[number % COLORS.length]!, look: { width, dash } };
+  return { color: COLORS[number % COLORS.length]!, style: { width, dash } };
 }
 
 /** Return the rows of a chart, the lowest first: spread, replicas, their mean, ends of epochs. */
@@ -81,7 +81,7 @@ export function rowsOf(
 ): Row[] {
   const weight = weightOf(smoothing, series.stepsAPoint);
   const name = trans.__('lowest to highest');
-  const edge = { name, color: SPREAD_COLOR, look: { width: 0 } };
+  const edge = { name, color: SPREAD_COLOR, style: { width: 0 } };
   const rows = [
     ...spread(series, chart).map(values => ({ line: edge, values })),
     ...replicaRows(series, chart, weight, trans),
@@ -120,17 +120,17 @@ function replicaRows(
     const line = {
       name: trans.__('each replica'),
       color,
-      look: { width: 1 }
+      style: { width: 1 }
     };
     return [{ line, values: mean[0]! }];
   }
   const below = series.joins || (hasMean(series) && weight > 0);
   return mean.map((values, number) => {
-    const { color, look } = lineAt(number, below ? 1 : 1.5);
+    const { color, style } = lineAt(number, below ? 1 : 1.5);
     const line = {
       name: nameOf(series, number, trans),
       color: below ? color + FAINT : color,
-      look
+      style
     };
     const own = below ? values : smoothOnce(values, weight, series.version);
     return { line, values: own };
@@ -160,7 +160,7 @@ function meanRow(
         name: trans.__('smoothed'),
         note: ` ${trans.__('over %1 steps', steps)}`
       };
-  const line = { ...words, color: MEAN_COLOR, look: { width: 2 } };
+  const line = { ...words, color: MEAN_COLOR, style: { width: 2 } };
   const values = series.joins ? joined : mean[0]!;
   const drawn = smoothOnce(values, weight, series.version);
   return [{ line, values: drawn, smoothed }];
@@ -178,12 +178,12 @@ function endRows(
   const train: Line = {
     name: trans.__('train, whole epoch'),
     color: SPREAD_COLOR,
-    look: { ...mark, width: 0 }
+    style: { ...mark, width: 0 }
   };
   const test: Line = {
     name: trans.__('test, after the epoch'),
     color: TEST_COLOR,
-    look: { ...mark, width: 1.5, dash: [2, 3] }
+    style: { ...mark, width: 1.5, dash: [2, 3] }
   };
   const [own, tested] =
     chart === 'loss'

@@ -2,7 +2,7 @@
 
 import { make, setText } from './elements.js';
 import type { Translation } from './language.js';
-import type { Account, Epochs } from './protocol.js';
+import type { SnapshotParts, Epochs } from './protocol.js';
 import type { Chart, Series, Values } from './series.js';
 import { speedOf } from './speed.js';
 import { endPoints } from './trend.js';
@@ -19,7 +19,10 @@ export interface Figure {
   tip: string;
 }
 
-type Known = Pick<Partial<Account>, 'head' | 'progress' | 'epochs' | 'results'>;
+type Known = Pick<
+  Partial<SnapshotParts>,
+  'head' | 'progress' | 'epochs' | 'results'
+>;
 
 export class Figures {
   readonly node = make('div', 'wbv-figures');

@@ -2,7 +2,7 @@
 
 import { button, make, scrollToEnd, setText } from './elements.js';
 import type { Translation } from './language.js';
-import type { Account, Lane } from './protocol.js';
+import type { SnapshotParts, Lane } from './protocol.js';
 
 export class Lanes {
   readonly node = make('div', 'wbv-lanes');
@@ -13,7 +13,7 @@ export class Lanes {
     private readonly _trans: Translation
   ) {}
 
-  show({ lanes, logs }: Partial<Account>): void {
+  show({ lanes, logs }: Partial<SnapshotParts>): void {
     for (const lane of lanes ?? []) {
       let view = this._lanes.get(lane.task);
       if (view === undefined) {

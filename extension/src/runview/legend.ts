@@ -45,8 +45,8 @@ export function labelOf({ name, note = '' }: Line): string {
 }
 
 /** A short piece of a line as the charts draw it: a band, a line, a dot. */
-export function sampleOf({ color, look }: Line): HTMLElement {
-  const { width, dash, points } = look;
+export function sampleOf({ color, style }: Line): HTMLElement {
+  const { width, dash, points } = style;
   const canvas = make('canvas', 'wbv-sample');
   [canvas.width, canvas.height] = [44, 16];
   canvas.setAttribute('aria-hidden', 'true');

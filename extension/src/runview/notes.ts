@@ -1,6 +1,6 @@
 /** How long the result of an action is news. Pure. */
 
-import type { Account, NoteMessage } from './protocol.js';
+import type { SnapshotParts, NoteMessage } from './protocol.js';
 
 /** The states with which a run begins, or begins again. */
 const BEGINS = ['queued', 'starting', 'running'];
@@ -13,7 +13,7 @@ export class News {
    * note of the run itself. An error stands until the run begins again.
    */
   overtake(
-    { head, progress, actions }: Partial<Account>,
+    { head, progress, actions }: Partial<SnapshotParts>,
     level: NoteMessage['level']
   ): boolean {
     const said = progress?.note ?? this._said;

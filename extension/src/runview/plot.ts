@@ -5,7 +5,7 @@ import uPlot from 'uplot';
 import type { Line } from './curves.js';
 import { make, setText } from './elements.js';
 import type { Translation } from './language.js';
-import { look, type Style } from './look.js';
+import { plotOptions, type Style } from './plotOptions.js';
 import { saveButtons } from './save.js';
 
 const HEIGHT = 220;
@@ -154,7 +154,7 @@ export class Plot {
           points: { show: false },
           drag: { setScale: false }
         },
-        ...look(style, lines, this.node, this._trans),
+        ...plotOptions(style, lines, this.node, this._trans),
         hooks: {
           setCursor: [() => this._read()],
           setSelect: [plot => this._select(plot)],

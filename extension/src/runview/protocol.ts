@@ -109,7 +109,7 @@ export interface Resume {
 }
 
 /** Everything about a run except its curves. */
-export interface Account {
+export interface SnapshotParts {
   head: Head;
   progress: Progress;
   lanes: Lane[];
@@ -153,7 +153,7 @@ export interface RunMessage {
   /** Counts the messages of a feed. */
   sequence: number;
   whole: boolean;
-  parts: Partial<Account>;
+  parts: Partial<SnapshotParts>;
   points?: PointsHeader;
 }
 

@@ -1,7 +1,7 @@
 /** The speed of a run, as Python computes it; see `workbench/runs/records/speed.py`. */
 
 import type { Translation } from './language.js';
-import type { Account } from './protocol.js';
+import type { SnapshotParts } from './protocol.js';
 
 /** A run's speed; null is unknown. */
 export interface Speed {
@@ -14,7 +14,7 @@ export interface Speed {
 
 /** Return the speed of a run: of the last ten seconds while it trains, else the steady state. */
 export function speedOf(
-  { head, progress, results }: Partial<Account>,
+  { head, progress, results }: Partial<SnapshotParts>,
   trans: Translation
 ): Speed {
   return head?.alive

@@ -1,10 +1,10 @@
 /** The state of a run on a page: its account and its points, built up from numbered messages. */
 
-import type { Account, RunMessage } from './protocol.js';
+import type { SnapshotParts, RunMessage } from './protocol.js';
 import { Series } from './series.js';
 
 export class RunState {
-  readonly parts: Partial<Account> = {};
+  readonly parts: Partial<SnapshotParts> = {};
   readonly series = new Series();
   /** The feed of the messages. */
   feed = '';

@@ -2,7 +2,7 @@
 
 import { button, make, scrollToEnd, setText } from './elements.js';
 import type { Translation } from './language.js';
-import type { Account, Failure, Progress } from './protocol.js';
+import type { SnapshotParts, Failure, Progress } from './protocol.js';
 import { duration } from './words.js';
 
 export class Summary {
@@ -37,7 +37,7 @@ export class Summary {
     this._stage.hidden = this._note.hidden = true;
   }
 
-  show({ head, progress, failure }: Partial<Account>): void {
+  show({ head, progress, failure }: Partial<SnapshotParts>): void {
     if (!head || !progress) {
       return;
     }

@@ -3,7 +3,7 @@
 import { isEdge } from './curves.js';
 import type { Translation } from './language.js';
 import { labelOf } from './legend.js';
-import { acrossText, axisName, range, upwardText } from './look.js';
+import { acrossText, axisName, range, upwardText } from './plotOptions.js';
 import type { Drawing, Range } from './plot.js';
 import type { Chart, Values } from './series.js';
 import { decadesOf, scaleOf, ticksOf, type Scale } from './ticks.js';
@@ -170,7 +170,7 @@ function curve(
   x: Scale,
   y: Scale
 ): string {
-  const { width = 1, dash = [], points, spanGaps } = line.look;
+  const { width = 1, dash = [], points, spanGaps } = line.style;
   const places: string[] = [];
   let path = '';
   let gap = true;
@@ -237,8 +237,8 @@ function legend(
 }
 
 function sampleOf(line: Shown['line']): string {
-  const { color, look } = line;
-  const { width = 1, dash = [], points } = look;
+  const { color, style } = line;
+  const { width = 1, dash = [], points } = style;
   if (isEdge(line)) {
     return `<rect y="-5" width="${KEY.sample}" height="10" fill="#7a828c" fill-opacity="0.35"/>`;
   }

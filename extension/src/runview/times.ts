@@ -2,7 +2,7 @@
 
 import { make } from './elements.js';
 import type { Translation } from './language.js';
-import type { Account, Spans } from './protocol.js';
+import type { SnapshotParts, Spans } from './protocol.js';
 import { duration } from './words.js';
 
 const PHASES: Record<string, string> = {
@@ -28,7 +28,7 @@ export class Times {
 
   constructor(private readonly _trans: Translation) {}
 
-  show({ ledger }: Partial<Account>): void {
+  show({ ledger }: Partial<SnapshotParts>): void {
     const shown = JSON.stringify(ledger);
     if (ledger === undefined || shown === this._shown) {
       return;

@@ -22,7 +22,7 @@ export interface Work {
   batch: string;
 }
 
-/** A run in a list. An unreadable run has only its trouble. */
+/** A run in a list. An unreadable run has only its error. */
 export interface Row {
   id: string;
   /** The name that the user gave it; may be empty. */
@@ -39,7 +39,7 @@ export interface Row {
   alive: boolean;
   actions: ActionName[];
   /** Why the run cannot be read; empty if it can. */
-  trouble: string;
+  error: string;
   step?: number;
   totalSteps?: number;
   epoch?: number;
@@ -59,7 +59,7 @@ export interface DevicesUpdate {
   channel: 'devices';
   meters?: Meter[];
   /** Why they cannot be measured. */
-  trouble?: string;
+  error?: string;
 }
 
 /** New or changed rows, and the ids of removed runs. */
@@ -75,7 +75,7 @@ export interface RunsUpdate {
   /** Whether every run has been read by now. */
   whole?: boolean;
   /** Why the runs cannot be listed. */
-  trouble?: string;
+  error?: string;
 }
 
 export interface RunUpdate {
@@ -84,7 +84,7 @@ export interface RunUpdate {
   run: string;
   message?: Incoming;
   /** Why the run cannot be shown. */
-  trouble?: string;
+  error?: string;
 }
 
 export type StreamUpdate = DevicesUpdate | RunsUpdate | RunUpdate;

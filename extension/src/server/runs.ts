@@ -7,7 +7,7 @@ export class RunRows {
   /** The ids listed since the server started a new list; null if no list is under way. */
   private _relisted: Set<string> | null = null;
   private _whole = false;
-  private _trouble = '';
+  private _error = '';
 
   get all(): Row[] {
     return [...this._known.values()];
@@ -19,8 +19,8 @@ export class RunRows {
   }
 
   /** Why the runs cannot be listed; empty if they can. */
-  get trouble(): string {
-    return this._trouble;
+  get error(): string {
+    return this._error;
   }
 
   of(run: string): Row | undefined {
@@ -28,8 +28,8 @@ export class RunRows {
   }
 
   /** Take in an update. A restarted server reads runs one by one: none is removed before the end. */
-  take({ rows, gone, first, whole, trouble }: RunsUpdate): void {
-    this._trouble = trouble ?? '';
+  take({ rows, gone, first, whole, error }: RunsUpdate): void {
+    this._error = error ?? '';
     if (first) {
       this._relisted = new Set();
     }

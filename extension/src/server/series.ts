@@ -17,17 +17,17 @@ const COLUMNS = [
 type Columns = Pick<RunSeries, (typeof COLUMNS)[number]>;
 
 /** The server's answer about a run: its curves, or why it cannot be read. */
-export type SeriesAnswer = RunSeries | { trouble: string };
+export type SeriesAnswer = RunSeries | { error: string };
 
 interface Heads {
-  runs: ({ steps_a_point: number } | { trouble: string })[];
+  runs: ({ steps_a_point: number } | { error: string })[];
 }
 
 /** Return the answers in a frame, one for each of its runs. */
 export function seriesIn(frame: ArrayBuffer): SeriesAnswer[] {
   const { content, buffers } = unpacked<Heads>(frame);
   return content.runs.map((head, at) =>
-    'trouble' in head ? head : { ...columnsIn(buffers[at]!), ...head }
+    'error' in head ? head : { ...columnsIn(buffers[at]!), ...head }
   );
 }
 

@@ -92,13 +92,13 @@ export class RunSource implements Source {
     this._stream.send({ channel: 'run', folder, run: this._run, message });
   }
 
-  private _receive({ message, trouble }: RunUpdate, buffers: DataView[]): void {
+  private _receive({ message, error }: RunUpdate, buffers: DataView[]): void {
     if (message) {
       this._emit(message, buffers);
     }
-    if (trouble) {
+    if (error) {
       this._emit({ kind: 'heard', id: this._ready?.id ?? '' });
-      this._note('error', trouble);
+      this._note('error', error);
     }
   }
 

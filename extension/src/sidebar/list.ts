@@ -11,7 +11,7 @@ import { scrolledTo, windowOf, type Sighted } from './window.js';
 const SPARE_ROWS = 4;
 
 /** The actions that a person can start in the list. */
-export interface Asks {
+export interface Callbacks {
   open: () => void;
   remove: () => void;
   /** The context menu is about to open; `over` is to be called when it closes. */
@@ -28,7 +28,7 @@ export class ListView {
 
   constructor(
     private readonly _runs: Runs,
-    private readonly _asks: Asks,
+    private readonly _callbacks: Callbacks,
     private readonly _trans: TranslationBundle
   ) {
     this._inner.setAttribute('role', 'presentation');
@@ -139,7 +139,7 @@ export class ListView {
     node.addEventListener('click', event => this._onClick(event));
     node.addEventListener('dblclick', event => {
       if (idAt(event) !== undefined) {
-        this._asks.open();
+        this._callbacks.open();
       }
     });
     node.addEventListener('contextmenu', event => this._onMenu(event));
@@ -169,7 +169,7 @@ export class ListView {
       this._runs.select(id, 'only');
     }
     if (!event.shiftKey) {
-      this._asks.menu(() => this.node.focus());
+      this._callbacks.menu(() => this.node.focus());
     }
   }
 
@@ -184,7 +184,7 @@ export class ListView {
     }
     const { list, selection } = this._runs;
     const ids = selection.has(id) ? selection.within(list.visible) : [id];
-    this._asks.drag(event, ids);
+    this._callbacks.drag(event, ids);
   }
 
   private _onKey(event: KeyboardEvent): void {
@@ -218,8 +218,8 @@ export class ListView {
     };
     const actions = {
       toggle: () => active && this._runs.select(active, 'toggle'),
-      open: ofChosen(this._asks.open),
-      delete: ofChosen(this._asks.remove),
+      open: ofChosen(this._callbacks.open),
+      delete: ofChosen(this._callbacks.remove),
       menu: () => this._menuByKey(),
       all: () => this._runs.selectAll(),
       none: () => this._runs.selectNone()

@@ -17,7 +17,7 @@ const ENABLE = 'jupyter server extension enable workbench.server';
 /** Return a notice about the connection, else about the folder of runs; null if all is well. */
 export function noticeOf(
   link: LinkState,
-  trouble: string,
+  error: string,
   trans: TranslationBundle
 ): Notice | null {
   const notice = (text: string, again = false, command = ''): Notice => ({
@@ -54,6 +54,6 @@ export function noticeOf(
         )
       );
     default:
-      return trouble === '' ? null : notice(trouble, true);
+      return error === '' ? null : notice(error, true);
   }
 }

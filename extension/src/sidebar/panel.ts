@@ -121,7 +121,7 @@ export class SidebarPanel extends Widget {
         this._known = update.meters.map(({ name }) => name);
         this._meters.show(update.meters);
       } else {
-        this._clear(update.trouble);
+        this._clear(update.error);
       }
     }
   }
@@ -134,8 +134,8 @@ export class SidebarPanel extends Widget {
   }
 
   private _showNotice(): void {
-    const { trouble } = this._runs.list;
-    this._notice.show(noticeOf(this._link.state, trouble, this._trans));
+    const { error } = this._runs.list;
+    this._notice.show(noticeOf(this._link.state, error, this._trans));
   }
 
   /** Ask again, for example after a change of the settings. */

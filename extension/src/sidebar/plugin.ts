@@ -54,7 +54,7 @@ function viewOf(
       return [];
     }
   };
-  const asks = {
+  const callbacks = {
     open: () => void commands.execute(Ids.open),
     remove: () => {
       if (commands.isEnabled(Ids.remove)) {
@@ -77,7 +77,7 @@ function viewOf(
       dragCells(event, named(runs.rows(ids), trans), () => sources(ids))
   };
   const toolbar = new Toolbar(commands, BUTTONS, MORE, trans);
-  return new RunsView(runs, toolbar, asks, trans);
+  return new RunsView(runs, toolbar, callbacks, trans);
 }
 
 export const sidebarPlugin: JupyterFrontEndPlugin<void> = {

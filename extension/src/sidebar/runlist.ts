@@ -13,7 +13,7 @@ export class RunList {
   /** Where the runs are on the server. */
   path = '';
   /** Why they cannot be listed. */
-  trouble = '';
+  error = '';
   /** Whether every run has been read. */
   whole = false;
   private readonly _rows = new Map<string, Row>();
@@ -45,8 +45,8 @@ export class RunList {
 
   /** Take in an update of the server; `calm`: rows may move, because nobody uses the list. */
   take(update: Omit<RunsUpdate, 'channel' | 'folder'>, calm: boolean): void {
-    this.trouble = update.trouble ?? '';
-    if (update.trouble !== undefined) {
+    this.error = update.error ?? '';
+    if (update.error !== undefined) {
       return;
     }
     this.path = update.path ?? this.path;
@@ -106,7 +106,7 @@ export class RunList {
       this._rows.delete(id);
       return;
     }
-    const gone = { status: DELETED, alive: false, actions: [], trouble: '' };
+    const gone = { status: DELETED, alive: false, actions: [], error: '' };
     this._rows.set(id, { ...row, ...gone });
   }
 

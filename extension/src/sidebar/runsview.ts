@@ -4,7 +4,7 @@ import { refreshIcon } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { button, make, setText } from '../runview/elements.js';
-import { ListView, type Asks } from './list.js';
+import { ListView, type Callbacks } from './list.js';
 import type { ActionReport, Runs } from './runs.js';
 import { iconButton, type Toolbar } from './toolbar.js';
 import { wrong } from './words.js';
@@ -18,7 +18,7 @@ export class RunsView {
   private readonly _empty: HTMLElement;
   private readonly _where = make('p');
   /** The problem of the selected run: its row has no room for the complete text. */
-  private readonly _trouble = make('p', 'jp-WorkbenchRuns-status');
+  private readonly _error = make('p', 'jp-WorkbenchRuns-status');
   private readonly _status = make('p', 'jp-WorkbenchRuns-status');
   /** The list and its headline: rows may move while nobody uses them. */
   private readonly _body: HTMLElement;
@@ -26,21 +26,21 @@ export class RunsView {
   constructor(
     private readonly _runs: Runs,
     private readonly _toolbar: Toolbar,
-    asks: Asks & { start: () => void },
+    callbacks: Callbacks & { start: () => void },
     private readonly _trans: TranslationBundle
   ) {
-    this.list = new ListView(_runs, asks, _trans);
+    this.list = new ListView(_runs, callbacks, _trans);
     this._waiting = this._key('', () => this._reveal());
-    this._empty = this._emptiness(asks.start);
+    this._empty = this._emptiness(callbacks.start);
     this._body = make('div', 'jp-WorkbenchRuns-body');
     this._body.append(this._headline(), this.list.node, this._empty);
     this._status.setAttribute('role', 'status');
-    this._trouble.dataset.level = 'error';
+    this._error.dataset.level = 'error';
     this.node.append(
       this._filterBox(),
       _toolbar.node,
       this._body,
-      this._trouble,
+      this._error,
       this._status
     );
     _runs.calm = () => this._calm();
@@ -60,11 +60,11 @@ export class RunsView {
       this._trans._n('Show %1 new run', 'Show %1 new runs', waiting)
     );
     this.list.node.hidden = nothing;
-    this._empty.hidden = !nothing || !list.whole || list.trouble !== '';
+    this._empty.hidden = !nothing || !list.whole || list.error !== '';
     setText(this._where, this._trans.__('No runs in %1 yet.', list.path));
     const [row, ...more] = this._runs.chosen;
     setText(
-      this._trouble,
+      this._error,
       row !== undefined && more.length === 0 ? wrong(row) : ''
     );
     this._toolbar.update();
@@ -83,7 +83,7 @@ export class RunsView {
     const [all, seen] = [list.count, list.visible.length];
     const number = all.toLocaleString('en');
     if (!list.whole) {
-      return list.trouble === ''
+      return list.error === ''
         ? this._trans.__('Reading … %1', all === 0 ? '' : number)
         : '';
     }

@@ -44,8 +44,8 @@ export function shareOf({ step = 0, totalSteps = 0 }: Row): number {
 
 /** Return the progress and speed of a run in progress, or the result of another run. */
 export function rowText(row: Row, trans: TranslationBundle): string {
-  if (row.trouble) {
-    return row.trouble;
+  if (row.error) {
+    return row.error;
   }
   if (row.status === DELETED) {
     return trans.__('Its folder was deleted.');
@@ -72,8 +72,8 @@ function living(row: Row, trans: TranslationBundle): string {
 }
 
 /** Return why a run cannot be read, failed or was lost; empty if it is well. */
-export function wrong({ trouble, status, note = '' }: Row): string {
-  return trouble || (['failed', 'lost'].includes(status) ? note : '');
+export function wrong({ error, status, note = '' }: Row): string {
+  return error || (['failed', 'lost'].includes(status) ? note : '');
 }
 
 function over(row: Row, trans: TranslationBundle): string {

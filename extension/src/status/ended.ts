@@ -13,7 +13,7 @@ export class Ends {
    * Runs that had ended before the first list, and older runs that are copied there later, are not
    * returned.
    */
-  look(rows: Row[], whole: boolean): Row[] {
+  newlyEnded(rows: Row[], whole: boolean): Row[] {
     const newest = this._newest;
     const ended = rows.filter(
       row =>

@@ -73,7 +73,7 @@ class Status {
       Notification.dismiss(this._notified.get(run));
       this._notified.delete(run);
     }
-    this._ends.look(all, whole).forEach(row => this._notify(row));
+    this._ends.newlyEnded(all, whole).forEach(row => this._notify(row));
     this._showProgress();
   }
 

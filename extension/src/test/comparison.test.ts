@@ -19,7 +19,7 @@ import {
   keptOrder
 } from '../main/comparison/order.js';
 import { ENGLISH as trans } from '../runview/language.js';
-import { Pace } from '../runview/pace.js';
+import { DrawThrottle } from '../runview/drawThrottle.js';
 import type { Chart } from '../runview/series.js';
 import type { Results, RunSeries, Work } from '../server/protocol.js';
 import type { SeriesAnswer } from '../server/series.js';
@@ -246,7 +246,7 @@ test('a line looks the same after another line is removed', () => {
 
 test('lines differ in more than their colour', () => {
   const looks = Array.from({ length: 16 }, (_, number) =>
-    JSON.stringify(drawn('loss', [{ ...A, number }]).lines[0]!.look.dash)
+    JSON.stringify(drawn('loss', [{ ...A, number }]).lines[0]!.style.dash)
   );
   assert.equal(new Set(looks.slice(0, 8)).size, 8);
   assert.notEqual(looks[0], looks[8]);
@@ -307,7 +307,7 @@ class Waiting {
 }
 
 function answerOf(run: string): SeriesAnswer {
-  return run === 'run 7' ? { trouble: 'No such run.' } : A.series;
+  return run === 'run 7' ? { error: 'No such run.' } : A.series;
 }
 
 test('curves are requested several at a time, and their answers are drawn together', async () => {
@@ -317,8 +317,8 @@ test('curves are requested several at a time, and their answers are drawn togeth
   Object.assign(globalThis, { window: globalThis, requestAnimationFrame });
   const server = new Waiting();
   let drawings = 0;
-  const pace = new Pace(() => drawings++);
-  const curves = new Curves(server, () => pace.drawSoon());
+  const throttle = new DrawThrottle(() => drawings++);
+  const curves = new Curves(server, () => throttle.drawSoon());
   const runs = Array.from({ length: 100 }, (_, at) => `run ${at}`);
   curves.follow(runs.map(run => row(run)));
   assert.equal(await server.answer(), 3);

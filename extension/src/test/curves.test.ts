@@ -64,7 +64,7 @@ test('the line for all replicas is drawn over theirs, and the test points on top
   ]);
   const { names, lines } = drawn(filled(), 'rate');
   assert.deepEqual(names, [SPREAD, SPREAD, ...replicas, 'all: sum']);
-  assert.ok(lines[2]!.look.width! < lines[4]!.look.width!);
+  assert.ok(lines[2]!.style.width! < lines[4]!.style.width!);
   assert.equal(lines[2]!.color.length, '#rrggbbaa'.length);
 });
 
@@ -117,7 +117,7 @@ test('there is a row of values for every line', () => {
 test('64 replicas all look different', () => {
   const looks = drawn(filled(1, 64), 'rate')
     .lines.filter(line => line.name.includes('replica'))
-    .map(({ color, look }) => `${color} ${look.dash?.join()}`);
+    .map(({ color, style }) => `${color} ${style.dash?.join()}`);
   assert.equal(new Set(looks).size, 64);
 });
 

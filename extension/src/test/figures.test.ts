@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 import { figuresOf } from '../runview/figures.js';
 import { ENGLISH as trans } from '../runview/language.js';
-import type { Account, PointsHeader } from '../runview/protocol.js';
+import type { SnapshotParts, PointsHeader } from '../runview/protocol.js';
 import { Series } from '../runview/series.js';
 import { buffers, header, NO_EPOCHS } from './feeds.js';
 
@@ -18,7 +18,7 @@ const EPOCHS = {
   testLoss: [0.5, 0.25],
   testAccuracy: [0.985, null]
 };
-const RESULTS: Account['results'] = {
+const RESULTS: SnapshotParts['results'] = {
   loss: 0.03314,
   accuracy: 0.9844,
   testAccuracy: 0.985,

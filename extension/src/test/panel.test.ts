@@ -1,4 +1,4 @@
-/** How the panel judges kernels, sessions and the outcome of its code, and explains trouble. */
+/** How the panel judges kernels, sessions and the outcome of its code, and explains error. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ import { conditionOf, isLost } from '../panel/condition.js';
 import { isFinal } from '../panel/phase.js';
 import { lostSessions, pathOf } from '../panel/sessions.js';
 import { outcomeOf, showWorkbench } from '../panel/source.js';
-import { explain, remedyFor, type Trouble } from '../panel/trouble.js';
+import { explain, remedyFor, type PanelError } from '../panel/panelErrors.js';
 import { WIDGET_MIME } from '../mime.js';
 
 const UUID = '0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d';
@@ -94,9 +94,9 @@ test('an outcome is a shown widget or a failure; other messages give none', () =
   ]);
 });
 
-test('every trouble has an explanation of three parts and a button with a remedy', () => {
+test('every error has an explanation of three parts and a button with a remedy', () => {
   const failure = { name: 'ValueError', message: 'why', traceback: 'at' };
-  const troubles: Trouble[] = [
+  const errors: PanelError[] = [
     { kind: 'ended' },
     { kind: 'restarted' },
     { kind: 'closed' },
@@ -108,11 +108,11 @@ test('every trouble has an explanation of three parts and a button with a remedy
     { kind: 'no widgets', disabled: true },
     { kind: 'no widgets', disabled: false }
   ];
-  for (const trouble of troubles) {
-    const { rule, found, fix } = explain(trouble, trans);
-    assert.ok(rule && found && fix, trouble.kind);
-    assert.ok(remedyFor(trouble));
-    assert.equal(isFinal(trouble), trouble.kind !== 'unreachable');
+  for (const error of errors) {
+    const { rule, found, fix } = explain(error, trans);
+    assert.ok(rule && found && fix, error.kind);
+    assert.ok(remedyFor(error));
+    assert.equal(isFinal(error), error.kind !== 'unreachable');
   }
 });
 

@@ -12,7 +12,7 @@ export function row(id: string, more: Partial<Row> = {}): Row {
     status: 'finished',
     alive: false,
     actions: [],
-    trouble: '',
+    error: '',
     ...more
   };
 }

@@ -44,43 +44,43 @@ test('a restarted server lists the runs again, and no run is removed before the 
 
 test('the reason why runs cannot be listed is kept until they can be listed', () => {
   const rows = new RunRows();
-  rows.take({ channel: 'runs', folder: 'x', trouble: 'no such folder' });
-  assert.equal(rows.trouble, 'no such folder');
+  rows.take({ channel: 'runs', folder: 'x', error: 'no such folder' });
+  assert.equal(rows.error, 'no such folder');
   rows.take(update([], { first: true, whole: true }));
-  assert.equal(rows.trouble, '');
+  assert.equal(rows.error, '');
 });
 
 test('a run that ends while the page is open is reported once, an earlier end never', () => {
   const ends = new Ends();
-  assert.deepEqual(ends.look([row('old'), living('a')], true), []);
-  assert.deepEqual(ids(ends.look([row('old'), row('a')], true)), ['a']);
-  assert.deepEqual(ends.look([row('old'), row('a')], true), []);
+  assert.deepEqual(ends.newlyEnded([row('old'), living('a')], true), []);
+  assert.deepEqual(ids(ends.newlyEnded([row('old'), row('a')], true)), ['a']);
+  assert.deepEqual(ends.newlyEnded([row('old'), row('a')], true), []);
 });
 
 test('a run that continues and ends again is reported again', () => {
   const ends = new Ends();
   for (const expected of [1, 1]) {
-    ends.look([living('a')], true);
-    assert.equal(ends.look([row('a')], true).length, expected);
+    ends.newlyEnded([living('a')], true);
+    assert.equal(ends.newlyEnded([row('a')], true).length, expected);
   }
 });
 
 test('a new run that ends between two updates is reported, an old run that is copied there is not', () => {
   const ends = new Ends();
-  ends.look([row('a', { created: 1000 })], true);
+  ends.newlyEnded([row('a', { created: 1000 })], true);
   const now = [
     row('a'),
     row('new', { created: 1001 }),
     row('old', { created: 999 })
   ];
-  assert.deepEqual(ids(ends.look(now, true)), ['new']);
-  assert.deepEqual(ends.look(now, true), []);
+  assert.deepEqual(ids(ends.newlyEnded(now, true)), ['new']);
+  assert.deepEqual(ends.newlyEnded(now, true), []);
 });
 
 test('runs of the first list are not reported', () => {
   const ends = new Ends();
-  assert.deepEqual(ends.look([row('a')], false), []);
-  assert.deepEqual(ends.look([row('a'), row('b')], true), []);
+  assert.deepEqual(ends.newlyEnded([row('a')], false), []);
+  assert.deepEqual(ends.newlyEnded([row('a'), row('b')], true), []);
 });
 
 test('the notification about an end is as serious as the end', () => {

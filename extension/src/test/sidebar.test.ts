@@ -31,7 +31,7 @@ function row(created: number, more: Partial<Row> = {}): Row {
     status: 'finished',
     alive: false,
     actions: ['train_on', 'delete'],
-    trouble: '',
+    error: '',
     step: 4800,
     totalSteps: 4800,
     ...more
@@ -119,13 +119,13 @@ test('after a restart of the server, runs that are not listed again are deleted'
   assert.deepEqual(list.visible, ['run-3', 'run-2', 'run-1']);
 });
 
-test('trouble is kept until the server sends runs again', () => {
+test('error is kept until the server sends runs again', () => {
   const list = listOf(1);
-  list.take({ trouble: 'no such folder' }, true);
-  assert.equal(list.trouble, 'no such folder');
+  list.take({ error: 'no such folder' }, true);
+  assert.equal(list.error, 'no such folder');
   assert.deepEqual(list.visible, ['run-1']);
   list.take({ rows: [] }, true);
-  assert.equal(list.trouble, '');
+  assert.equal(list.error, '');
 });
 
 test('a row must have all words of a filter, which is not applied again when a run changes', () => {
@@ -235,7 +235,7 @@ test('a run in progress shows its progress', () => {
   assert.equal(rowText(unknown, trans), '25%');
 });
 
-test('an ended run shows its result without unknown values, or its trouble instead', () => {
+test('an ended run shows its result without unknown values, or its error instead', () => {
   const results = {
     loss: 0.1,
     accuracy: 0.9,
@@ -249,7 +249,7 @@ test('an ended run shows its result without unknown values, or its trouble inste
     'test accuracy 91.23%, 20 of 4,800 steps'
   );
   assert.equal(
-    rowText(row(1, { trouble: 'plan.json is cut' }), trans),
+    rowText(row(1, { error: 'plan.json is cut' }), trans),
     'plan.json is cut'
   );
   const failed = { status: 'failed', note: 'Out of memory.', step: 20 };

@@ -6,7 +6,7 @@ import pytest
 
 from tests.experiments.timed_runs import ONE, timed_run
 from workbench.experiments.comparing.measures import KEPT, measure, measure_whole
-from workbench.runs.records.kept import LINES
+from workbench.runs.records.cache import LINES
 
 
 def test_a_run_is_measured_without_its_first_call(tmp_path: Path) -> None:

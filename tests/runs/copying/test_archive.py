@@ -57,7 +57,7 @@ def archiver_of(run: Run) -> psutil.Process | None:
 
 
 def copied_to(run: Run, step: int) -> bool:
-    """Return whether the copy can resume from this step and has no trouble."""
+    """Return whether the copy can resume from this step and has no error."""
     copies = run.copies
     return copies is not None and copies.step == step and copies.failing_since is None
 

@@ -58,7 +58,7 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
         "",
     ),
 }
-"""The damage to a run's folder, and a part of its row's trouble; empty if the run is shown."""
+"""The damage to a run's folder, and a part of its row's error; empty if the run is shown."""
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_a_bad_folder_is_one_row_and_the_other_runs_are_shown(
     assert list(rows.keys() - {good.id}) == [bad.id]
     assert rows[good.id]["status"] == "finished"
     assert rows[bad.id]["status"] == ("unreadable" if why else "finished")
-    assert why in rows[bad.id]["trouble"]
+    assert why in rows[bad.id]["error"]
     lines = table(list_runs(tmp_path)).splitlines()
     assert len(lines) == 3
     assert any("the good one" in line for line in lines)
@@ -96,7 +96,7 @@ def test_a_plan_of_a_later_release_is_one_row_and_one_line(good: Run, tmp_path: 
     change("plan.json", own_model={"a_field_of_later": 1})(good.dir)
     (row,) = map(row_of, list_runs(tmp_path))
     assert row["status"] == "unreadable"
-    assert "Open the run with the release that wrote it" in row["trouble"]
+    assert "Open the run with the release that wrote it" in row["error"]
     _, line = table(list_runs(tmp_path)).splitlines()
     assert "finished  mirrored on 2 virtual replicas  synthetic  156    75.00%" in line
 
@@ -107,7 +107,7 @@ def test_the_folder_of_another_user_is_a_row(open_to_all: Path) -> None:
     theirs.dir.chmod(0o000)
     code = (
         "import os; from workbench.runs import list_runs; from workbench.feed.row import row_of; "
-        f"rows = lambda: [row_of(run)['trouble'] for run in list_runs({str(open_to_all)!r})]; "
+        f"rows = lambda: [row_of(run)['error'] for run in list_runs({str(open_to_all)!r})]; "
         "rows()  # all modules are imported\n"
         "os.geteuid() or os.seteuid(65534)  # the superuser may read everything\n"
         "print(rows())"

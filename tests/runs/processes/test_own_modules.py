@@ -9,8 +9,8 @@ from tests.runs.run_folders import Runs, event_of
 from tests.waiting import LIMIT_SECONDS
 from tests.widgets.folders import write_run
 from workbench.cli.watching import show
-from workbench.feed.account import RunSnapshot, account
 from workbench.feed.row import row_of
+from workbench.feed.snapshot import RunSnapshot, snapshot_parts
 from workbench.runs import Run
 from workbench.runs.folder.files import json_text, read_json, write_text
 from workbench.runs.processes.own_modules import HASHES
@@ -88,7 +88,7 @@ def test_a_change_is_shown_by_command_line_and_feed(tmp_path: Path) -> None:
             file.write(json.dumps({"time": 1e9 + number, "event": "state", **state}) + "\n")
     line = next(line for line in show(run).splitlines() if line.startswith("  changed "))
     assert line == f"  changed     {run.progress.changed}"
-    assert account(RunSnapshot.at(run, run.plan))["progress"]["note"] == run.progress.changed
+    assert snapshot_parts(RunSnapshot.at(run, run.plan))["progress"]["note"] == run.progress.changed
     assert row_of(run)["note"] == ""
 
 

@@ -16,7 +16,7 @@ from workbench.config import Problem, RunConfig
 from workbench.plan import PlanError
 from workbench.plan.names import ENGINE
 from workbench.runs.programs import published
-from workbench.runs.programs.own_data import look
+from workbench.runs.programs.own_data import inspect_data
 from workbench.runs.programs.published import is_unsure
 
 ROW = catalog.DATA["fashion_mnist"]
@@ -68,7 +68,7 @@ def put(folder: Path, names: tuple[str, ...]) -> None:
 
 def problem() -> Problem:
     with pytest.raises(PlanError) as raised:
-        look(CONFIG)
+        inspect_data(CONFIG)
     (found,) = raised.value.problems
     return found
 
@@ -88,7 +88,7 @@ def test_files_of_this_machine_need_no_download(folder: Path, unpacked: bool) ->
     names = tuple(name.removesuffix("-ubyte.gz") for name in ROW.files)
     put(folder / "unpacked" if unpacked else folder, names if unpacked else ROW.files)
     assert not is_unsure(CONFIG)
-    assert look(CONFIG) is None
+    assert inspect_data(CONFIG) is None
 
 
 def test_a_download_that_answers_is_asked_once(
@@ -96,7 +96,7 @@ def test_a_download_that_answers_is_asked_once(
 ) -> None:
     answer_at(monkeypatch, server, folder)
     assert is_unsure(CONFIG)
-    assert look(CONFIG) is None
+    assert inspect_data(CONFIG) is None
     assert not is_unsure(CONFIG)
 
 
@@ -118,11 +118,11 @@ def test_an_address_that_stays_silent_is_given_up(
     ],
 )
 def test_a_run_that_looks_elsewhere_is_not_asked(folder: Path, config: RunConfig) -> None:
-    assert look(config) is None
+    assert inspect_data(config) is None
 
 
 def test_a_script_for_another_machine_needs_no_files_here(folder: Path) -> None:
-    assert look(CONFIG, trains_here=False) is None
+    assert inspect_data(CONFIG, trains_here=False) is None
 
 
 def test_scripts_have_the_same_folders_address_and_remedy() -> None:

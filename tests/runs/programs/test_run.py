@@ -52,9 +52,9 @@ def forever():
 """
 ASK = """
 from workbench import RunConfig
-from workbench.runs.programs.own_data import look
+from workbench.runs.programs.own_data import inspect_data
 
-look(RunConfig(data="forever.py:forever"))
+inspect_data(RunConfig(data="forever.py:forever"))
 """
 
 

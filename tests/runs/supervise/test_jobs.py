@@ -203,7 +203,7 @@ def test_a_container_gets_its_own_python_and_the_folders_of_data_and_work(
         for folder in (run.dir, work, data)
     ]
     assert options == f"exec --nv {' '.join(mounts)}"
-    assert " hand python3 " in command
+    assert " helper python3 " in command
     assert sys.executable not in command
 
 

@@ -167,7 +167,7 @@ def test_a_chief_that_ends_between_two_checks_is_the_cause(
     group = group_of(runs.make(tasks=LED, own={"chief-0": fails}))
     until(lambda: group.leader.exit_status is not None)
     assert not group.is_over(0.0)
-    group.look(0.0)
+    group.poll(0.0)
     assert group.is_over(0.0)
     group.end(0.0)
     assert group.conclusion()["task"] == "chief-0"
@@ -215,11 +215,11 @@ def test_a_missing_worker_fails_the_run_after_the_time_to_meet(
 def brought_to(group: TaskGroup, run: Run, step: int) -> None:
     """Check at 1 s until the chief has reached a step; `begin` starts it once all serve."""
     ready = {"start", "serving"}
-    until(lambda: group.look(1.0) or all(ready & set(task.event_names) for task in group.tasks))
+    until(lambda: group.poll(1.0) or all(ready & set(task.event_names) for task in group.tasks))
     if step:
         (run.dir / "begin").touch()
-    until(lambda: group.look(1.0) or steps_called(run) == step)
-    group.look(1.0)
+    until(lambda: group.poll(1.0) or steps_called(run) == step)
+    group.poll(1.0)
 
 
 def steps_called(run: Run) -> int:
@@ -235,15 +235,15 @@ def test_the_chief_is_named_if_all_workers_fall_silent_together(
     run = runs.make(tasks=LED, pauses={"0": "begin", str(step): "go"})
     group = group_of(run)
     brought_to(group, run, step)
-    assert group.look(15.9) == []
-    (stalled,) = group.look(16.1)
+    assert group.poll(15.9) == []
+    (stalled,) = group.poll(16.1)
     assert (stalled.name, stalled.task) == ("stalled", "chief-0")
     assert stalled.details["silent_seconds"] == pytest.approx(15.1)
-    assert group.look(40.0) == []
+    assert group.poll(40.0) == []
     (run.dir / "go").touch()
-    (recovered,) = until(lambda: group.look(41.0))
+    (recovered,) = until(lambda: group.poll(41.0))
     assert (recovered.name, recovered.task) == ("recovered", "chief-0")
-    assert group.look(41.1) == []
+    assert group.poll(41.1) == []
 
 
 def test_a_worker_that_keeps_its_work_is_named_until_it_continues(
@@ -253,15 +253,15 @@ def test_a_worker_that_keeps_its_work_is_named_until_it_continues(
     group = group_of(run)
     brought_to(group, run, 10)
     (run.dir / "on").touch()
-    until(lambda: group.look(10.0) or steps_called(run) == 20)
-    group.look(10.0)
-    (stalled,) = group.look(16.1)
+    until(lambda: group.poll(10.0) or steps_called(run) == 20)
+    group.poll(10.0)
+    (stalled,) = group.poll(16.1)
     assert (stalled.name, stalled.task) == ("stalled", "worker-0")
-    assert group.look(60.0) == []
+    assert group.poll(60.0) == []
     (run.dir / "go").touch()
-    (recovered,) = until(lambda: group.look(61.0))
+    (recovered,) = until(lambda: group.poll(61.0))
     assert (recovered.name, recovered.task) == ("recovered", "worker-0")
-    assert group.look(62.0) == []
+    assert group.poll(62.0) == []
 
 
 def test_a_worker_that_hangs_in_its_first_call_is_named(runs: Runs, group_of: TaskGroups) -> None:
@@ -269,10 +269,10 @@ def test_a_worker_that_hangs_in_its_first_call_is_named(runs: Runs, group_of: Ta
     group = group_of(run)
     brought_to(group, run, 0)
     (run.dir / "on").touch()
-    until(lambda: group.look(10.0) or steps_called(run) == 10)
-    group.look(10.0)
-    assert group.look(24.9) == []
-    (stalled,) = group.look(25.1)
+    until(lambda: group.poll(10.0) or steps_called(run) == 10)
+    group.poll(10.0)
+    assert group.poll(24.9) == []
+    (stalled,) = group.poll(25.1)
     assert (stalled.name, stalled.task) == ("stalled", "worker-1")
 
 
@@ -282,9 +282,9 @@ def test_workers_without_work_during_a_long_test_pass_are_not_silent(
     run = runs.make(tasks=LED, tests={"30": "tested"}, pauses={"0": "begin", "30": "go"})
     group = group_of(run)
     brought_to(group, run, 30)
-    until(lambda: group.look(1.0) or "test" in group.leader.event_names)
-    assert group.look(1000.0) == []
+    until(lambda: group.poll(1.0) or "test" in group.leader.event_names)
+    assert group.poll(1000.0) == []
     (run.dir / "tested").touch()
-    until(lambda: group.look(1000.0) or "checkpoint" in group.leader.event_names)
-    assert group.look(1001.0) == []
-    assert group.look(1016.1) != []
+    until(lambda: group.poll(1000.0) or "checkpoint" in group.leader.event_names)
+    assert group.poll(1001.0) == []
+    assert group.poll(1016.1) != []

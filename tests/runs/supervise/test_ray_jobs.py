@@ -80,14 +80,14 @@ def at_gate(run: Run) -> None:
     until(lambda: run.status == "running")
 
 
-def hand_of(run: Run, number: int) -> psutil.Process:
-    """Return the hand of a task, which is a child of a Ray worker."""
+def helper_of(run: Run, number: int) -> psutil.Process:
+    """Return the helper of a task, which is a child of a Ray worker."""
     ran = [psutil.Process(number) for number in processes_of(run)]
     commands = {process: process.cmdline()[1:] for process in ran}
     return next(
         process
         for process, command in commands.items()
-        if command[0].endswith("hand.py") and command[2] == str(number)
+        if command[0].endswith("task_helper.py") and command[2] == str(number)
     )
 
 
@@ -155,7 +155,7 @@ def test_neither_a_run_nor_rays_record_of_its_job_holds_the_token_of_the_cluster
 def test_a_worker_that_ray_loses_is_restarted_and_the_run_finishes(runs: Runs, ray: str) -> None:
     run = started(runs, ray, **GATE)
     at_gate(run)
-    worker = hand_of(run, 1).parent()
+    worker = helper_of(run, 1).parent()
     assert worker is not None
     worker.kill()
     until(lambda: states(run)[-1] == "queued")

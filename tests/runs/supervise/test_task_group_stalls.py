@@ -24,10 +24,10 @@ def test_tasks_that_do_not_find_each_other_fail_after_the_time_to_meet(
     runs: Runs, group_of: TaskGroups
 ) -> None:
     group = group_of(runs.make(tasks=TWO, code={"imported": "time.sleep(600)"}))
-    until(lambda: group.look(1.0) or all("imported" in task.event_names for task in group.tasks))
-    group.look(180.9)
+    until(lambda: group.poll(1.0) or all("imported" in task.event_names for task in group.tasks))
+    group.poll(180.9)
     assert not group.is_over(180.9)
-    group.look(181.1)
+    group.poll(181.1)
     assert group.is_over(181.1)
     group.end(181.1)
     cause = "All tasks started, but did not find each other within 180 s."
@@ -40,7 +40,7 @@ def test_the_time_to_meet_begins_with_the_first_ready_task(
     run = runs.make(tasks=TWO, code={"born": "time.sleep(600)"})
     group = group_of(run)
     for now in (1.0, 1000.0):
-        group.look(now)
+        group.poll(now)
     assert not group.is_over(1000.0)
 
 
@@ -48,16 +48,16 @@ def test_only_the_silent_task_is_named_until_it_recovers(runs: Runs, group_of: T
     own = {"worker-0": {"inside": {"20": "go"}}, "worker-1": {"pauses": {"20": "go"}}}
     run = runs.make(tasks=TWO, own=own)
     group = group_of(run)
-    until(lambda: group.look(1.0) or entered_steps(group) == [20, 10])
-    until(lambda: group.look(1.0) or run.progress.lanes[1].step == 20)
-    group.look(1.0)
-    assert group.look(15.9) == []
-    (stalled,) = group.look(16.1)
+    until(lambda: group.poll(1.0) or entered_steps(group) == [20, 10])
+    until(lambda: group.poll(1.0) or run.progress.lanes[1].step == 20)
+    group.poll(1.0)
+    assert group.poll(15.9) == []
+    (stalled,) = group.poll(16.1)
     assert (stalled.name, stalled.task) == ("stalled", "worker-1")
     assert stalled.details["silent_seconds"] == pytest.approx(15.1)
-    assert group.look(40.0) == []
+    assert group.poll(40.0) == []
     (run.dir / "go").touch()
-    (recovered,) = until(lambda: group.look(41.0))
+    (recovered,) = until(lambda: group.poll(41.0))
     assert (recovered.name, recovered.task) == ("recovered", "worker-1")
 
 
@@ -67,10 +67,10 @@ def test_a_suspended_task_is_named_among_tasks_in_the_same_call(
     held = {"code": {"20": "os.kill(os.getpid(), signal.SIGSTOP)"}}
     run = runs.make(tasks=TWO, own={"worker-0": {"inside": {"20": "go"}}, "worker-1": held})
     group = group_of(run)
-    until(lambda: group.look(1.0) or group.tasks[1].process.suspended)
-    until(lambda: group.look(1.0) or entered_steps(group) == [20, 20])
-    group.look(1.0)
-    (stalled,) = group.look(16.1)
+    until(lambda: group.poll(1.0) or group.tasks[1].process.suspended)
+    until(lambda: group.poll(1.0) or entered_steps(group) == [20, 20])
+    group.poll(1.0)
+    (stalled,) = group.poll(16.1)
     assert (stalled.name, stalled.task) == ("stalled", "worker-1")
 
 
@@ -80,14 +80,14 @@ def test_a_task_that_hangs_before_its_first_step_is_named_after_the_time_to_meet
     own = {"worker-0": {"inside": {"0": "go"}}, "worker-1": {"pauses": {"0": "go"}}}
     run = runs.make(tasks=TWO, own=own)
     group = group_of(run)
-    until(lambda: group.look(1.0) or group.leader.watchdog.entered_step() == 0)
-    group.look(1.0)
-    assert group.look(180.9) == []
-    (stalled,) = group.look(181.1)
+    until(lambda: group.poll(1.0) or group.leader.watchdog.entered_step() == 0)
+    group.poll(1.0)
+    assert group.poll(180.9) == []
+    (stalled,) = group.poll(181.1)
     assert (stalled.name, stalled.task) == ("stalled", "worker-1")
     assert not group.is_over(181.1)
     (run.dir / "go").touch()
-    (recovered,) = until(lambda: group.look(182.0))
+    (recovered,) = until(lambda: group.poll(182.0))
     assert (recovered.name, recovered.task) == ("recovered", "worker-1")
 
 

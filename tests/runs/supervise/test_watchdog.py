@@ -38,9 +38,9 @@ def task(tmp_path: Path) -> Task:
 
 
 def change(watchdog: Watchdog, now: float, leader: Watchdog | None = None) -> str | None:
-    """Call `look`; return whether the task has just stalled or recovered."""
+    """Call `poll`; return whether the task has just stalled or recovered."""
     before = watchdog.silent
-    watchdog.look(now, leader)
+    watchdog.poll(now, leader)
     if watchdog.silent == before:
         return None
     return "stalled" if watchdog.silent else "recovered"
@@ -67,7 +67,7 @@ def test_phases_follow_what_the_task_writes(task: Task) -> None:
         lambda: task.event("epoch", step=3),
     ):
         action()
-        watchdog.look(1.0)
+        watchdog.poll(1.0)
         phases.append(watchdog.phase)
     assert phases == [
         "starting",
@@ -88,7 +88,7 @@ def test_a_start_and_a_first_call_read_together_are_training(task: Task) -> None
     watchdog = watch(task)
     task.event("start", step=0)
     task.call()
-    watchdog.look(1.0)
+    watchdog.poll(1.0)
     assert (watchdog.phase, watchdog.recorded) == ("training", True)
 
 
@@ -111,7 +111,7 @@ def test_slow_calls_may_take_ten_times_their_median(tmp_path: Path) -> None:
     watchdog = watch(task)
     task.event("start", step=0)
     task.call()
-    watchdog.look(0.0)
+    watchdog.poll(0.0)
     assert change(watchdog, 39.0) is None
     assert change(watchdog, 41.0) == "stalled"
     assert watchdog.limit_seconds == 40.0
@@ -128,7 +128,7 @@ def test_it_never_alarms_outside_training(task: Task, event: str | None) -> None
     if event not in (None, "start"):
         task.call()
         task.event(event)
-    watchdog.look(1.0)
+    watchdog.poll(1.0)
     assert change(watchdog, 10_000.0) is None
 
 
@@ -165,7 +165,7 @@ def test_events_of_an_earlier_attempt_do_not_count(task: Task) -> None:
     task.call()
     task.event("finished", step=1)
     watchdog = watch(task)
-    watchdog.look(1.0)
+    watchdog.poll(1.0)
     assert (watchdog.phase, watchdog.recorded, watchdog.events) == ("starting", False, [])
 
 
@@ -199,34 +199,34 @@ def test_a_worker_under_a_chief_is_watched_in_the_phase_of_the_chief(
 ) -> None:
     leader, watchdog = watch(chief), watch(task)
 
-    def look(now: float) -> str | None:
-        leader.look(now)
+    def poll(now: float) -> str | None:
+        leader.poll(now)
         return change(watchdog, now, leader)
 
     chief.event("start", step=0)
     task.call()
-    assert look(1.0) is None
-    assert look(16.5) == "stalled"
+    assert poll(1.0) is None
+    assert poll(16.5) == "stalled"
     task.call()
-    assert look(17.0) == "recovered"
+    assert poll(17.0) == "recovered"
     chief.event("test", epoch=1)
-    assert look(18.0) is None
-    assert look(10_000.0) is None
+    assert poll(18.0) is None
+    assert poll(10_000.0) is None
     chief.event("epoch", step=50)
-    assert look(10_001.0) is None
-    assert look(10_015.9) is None
-    assert look(10_016.1) == "stalled"
+    assert poll(10_001.0) is None
+    assert poll(10_015.9) is None
+    assert poll(10_016.1) == "stalled"
 
 
 def test_news_of_the_leader_does_not_end_the_silence_of_a_worker(task: Task, chief: Task) -> None:
     leader, watchdog = watch(chief), watch(task)
     task.call()
-    watchdog.look(1.0, leader)
+    watchdog.poll(1.0, leader)
     task.call()
     for now, expected in ((2.0, None), (17.5, "stalled")):
-        leader.look(now)
+        leader.poll(now)
         assert change(watchdog, now, leader) == expected
     chief.event("checkpoint", step=3)
-    leader.look(18.0)
+    leader.poll(18.0)
     assert change(watchdog, 18.0, leader) is None
     assert watchdog.silent

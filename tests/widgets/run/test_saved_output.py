@@ -22,9 +22,9 @@ MOMENT = r"\d\d \w{3} \d{4}, \d\d:\d\d:\d\d"
 
 def seen(run: Run) -> tuple[RunSnapshot, RunFeed]:
     feed = RunFeed(run)
-    look = RunSnapshot.at(run, feed.plan)
-    feed.news(look)
-    return look, feed
+    snapshot = RunSnapshot.at(run, feed.plan)
+    feed.news(snapshot)
+    return snapshot, feed
 
 
 def text_of(run: Run) -> str:

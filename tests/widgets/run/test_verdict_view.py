@@ -19,7 +19,7 @@ from workbench.interval import Interval
 from workbench.runs import Run
 from workbench.runs.folder.files import json_text
 from workbench.runs.folder.trust import trust
-from workbench.verdict import OwnPace, Trial
+from workbench.verdict import Trial, WorkerSpeed
 from workbench.verdict.causes import Suggestion
 from workbench.verdict.parts import break_down
 from workbench.widgets.pictures import verdict as verdict_picture
@@ -148,7 +148,7 @@ def test_workers_that_are_not_synchronous_have_one_row_each(tmp_path: Path) -> N
     needs += " can only be told from 6"
     until(lambda: re.search(needs, shown._work.state.value))
     slow = Interval(0.004, 0.0039, 0.0041)
-    shown._show_paces([OwnPace("worker-0", STEP, STEP), OwnPace("worker-1", slow, STEP)])
+    shown._show_speeds([WorkerSpeed("worker-0", STEP, STEP), WorkerSpeed("worker-1", slow, STEP)])
     assert "<td>the slowest</td>" in shown._found.value
     assert "no common step" in shown._found.value
 

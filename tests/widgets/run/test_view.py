@@ -23,12 +23,14 @@ from workbench.widgets.run.widget import RunWidget
 
 
 def test_a_finished_run_is_shown_to_its_end(tmp_path: Path) -> None:
-    looks: list[str] = []
+    snapshots: list[str] = []
     view = RunView()
-    view.on_look(lambda look, feed: looks.append(f"{look.status} {len(feed.curves()[0].step)}"))
+    view.on_snapshot(
+        lambda snapshot, feed: snapshots.append(f"{snapshot.status} {len(feed.curves()[0].step)}")
+    )
     view.open(write_run(tmp_path))
     assert view.wait(LIMIT_SECONDS)
-    assert looks[-1] == "finished 156"
+    assert snapshots[-1] == "finished 156"
     view.end()
     assert view.run is None
 
@@ -52,8 +54,8 @@ def test_the_plain_view_shows_the_result_of_an_action_until_the_state_changes(
     lock = take_lock(run.dir)
     assert lock is not None
     view = RunView()
-    looks: list[str] = []
-    view.on_look(lambda look, _: looks.append(look.status))
+    snapshots: list[str] = []
+    view.on_snapshot(lambda snapshot, _: snapshots.append(snapshot.status))
     message = part_of(view.box, "Messages of the run view")
 
     def state(name: str) -> None:
@@ -69,7 +71,7 @@ def test_the_plain_view_shows_the_result_of_an_action_until_the_state_changes(
         until(lambda: message.value == "")
         view.actions.act(run, "kill", task="worker-0")
         state("failed")
-        until(lambda: looks[-1] == "failed")
+        until(lambda: snapshots[-1] == "failed")
         assert "Problem:" in message.value
         state("queued")
         until(lambda: message.value == "")
@@ -92,7 +94,7 @@ def test_a_run_resumed_elsewhere_is_followed_again(tmp_path: Path) -> None:
     run = write_run(tmp_path, "stopped", steps=10)
     states: list[str] = []
     view = RunView()
-    view.on_look(lambda look, _: states.append(look.status))
+    view.on_snapshot(lambda snapshot, _: states.append(snapshot.status))
     view.open(run)
     assert view.wait(LIMIT_SECONDS)
     with (run.dir / "events.jsonl").open("a") as file:

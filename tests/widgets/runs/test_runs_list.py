@@ -100,9 +100,9 @@ def test_a_new_run_appears_at_the_top_and_no_row_is_built_again(tmp_path: Path) 
     runs = listing(tmp_path)
     before = runs._table.box.children
     first, second = write_run(tmp_path), write_run(tmp_path)
-    runs._look()
+    runs._poll()
     third = write_run(tmp_path)
-    runs._look()
+    runs._poll()
     assert shown(runs) == [third.id, second.id, first.id, old.id]
     assert runs._table.box.children == before
     assert runs.tools._new.layout.display == "none"
@@ -115,7 +115,7 @@ def test_new_runs_wait_while_a_run_is_selected_or_another_order_is_chosen(tmp_pa
     runs = listing(tmp_path)
     runs._table.rows[old.id].selected = True
     new = write_run(tmp_path)
-    runs._look()
+    runs._poll()
     assert shown(runs) == [old.id]
     assert runs.tools._new.description == "Show 1 new run"
     runs.tools._new.click()
@@ -125,7 +125,7 @@ def test_new_runs_wait_while_a_run_is_selected_or_another_order_is_chosen(tmp_pa
     runs._table.rows[old.id].selected = False
     runs.tools._order.value = "duration"
     write_run(tmp_path)
-    runs._look()
+    runs._poll()
     assert runs.tools._new.layout.display is None
 
 
@@ -134,17 +134,17 @@ def test_more_new_runs_than_places_wait(tmp_path: Path) -> None:
     runs = listing(tmp_path)
     for _ in range(MOST_ARRIVALS + 1):
         write_run(tmp_path)
-    runs._look()
+    runs._poll()
     assert shown(runs) == [old.id]
     assert runs.tools._new.description == f"Show {MOST_ARRIVALS + 1} new runs"
 
 
 def test_the_first_runs_of_a_folder_appear_by_themselves(tmp_path: Path) -> None:
     runs = listing(tmp_path)
-    runs._look()
+    runs._poll()
     assert "No runs in" in runs._message.value
     made = [write_run(tmp_path).id for _ in range(MOST_ARRIVALS + 1)]
-    runs._look()
+    runs._poll()
     assert shown(runs) == made[::-1]
     assert runs._message.value == ""
     assert runs.tools._new.layout.display == "none"
@@ -154,7 +154,7 @@ def test_a_run_deleted_elsewhere_keeps_its_place(tmp_path: Path) -> None:
     kept, gone = write_run(tmp_path), write_run(tmp_path)
     runs = listing(tmp_path)
     gone.delete()
-    runs._look()
+    runs._poll()
     assert shown(runs) == [gone.id, kept.id]
     assert "was deleted" in text_of(runs._table.rows[gone.id])
     assert runs._table.rows[gone.id]._open.disabled

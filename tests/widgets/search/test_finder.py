@@ -18,7 +18,7 @@ from workbench.experiments.searching.found_rate import RateProgress, RateTest
 from workbench.runs import RunError
 from workbench.widgets.form.form import Form
 from workbench.widgets.search.finder import FinderView
-from workbench.widgets.search.view import Joins
+from workbench.widgets.search.view import SearchContext
 
 OWN = Path(__file__).parents[2] / "experiments/searching/own_rates.py"
 FEW = RunConfig(
@@ -38,7 +38,9 @@ class Page:
     def __init__(self, config: RunConfig = FEW) -> None:
         self.form = Form(config, LAPTOP)
         self.finder = FinderView(
-            Joins(lambda: self.form.state, self.form.write, self.form.label_of, lambda: LAPTOP)
+            SearchContext(
+                lambda: self.form.state, self.form.write, self.form.label_of, lambda: LAPTOP
+            )
         )
         self.batch, self.rate = self.finder.batch, self.finder.rate
 

@@ -9,7 +9,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, TextIO
 
 from workbench.cli.flags import add_runs_dir, config_from, given_flags
-from workbench.plan.own_function import DOORS
+from workbench.plan.own_function import SCRIPT_NAMES
 from workbench.runs import RunError, open_run
 from workbench.runs.folder.files import full_path
 
@@ -99,7 +99,7 @@ def _as_rendered(opened: Bundle, arguments: Namespace) -> Run:
     from workbench.scripts import NOT_IN_SCRIPTS
 
     config = config_from(arguments)
-    if any(":" in (getattr(opened.config, field) or "") for field in DOORS):
+    if any(":" in (getattr(opened.config, field) or "") for field in SCRIPT_NAMES):
         raise _untrusted(opened, arguments, "it contains another person's functions")
     devices = devices_for(config)
     plan = checked(config, devices)

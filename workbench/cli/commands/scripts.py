@@ -18,7 +18,7 @@ from workbench.plan.checks import LONGEST_NAME
 from workbench.runs import start_edited
 from workbench.runs.folder.files import expanded, runs_root
 from workbench.runs.functions import keep_function
-from workbench.runs.programs.own_data import look
+from workbench.runs.programs.own_data import inspect_data
 from workbench.scripts import NOT_IN_SCRIPTS, Opened, ScriptError, read_script, sentences, unified
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def script(arguments: Namespace) -> int:
 
     opened = read_script(_text(Path(arguments.open))) if arguments.open else None
     config = config_from(arguments, _config_of(opened, arguments) if opened else None)
-    plan = make_plan(config, devices_for(config), look(config, trains_here=False))
+    plan = make_plan(config, devices_for(config), inspect_data(config, trains_here=False))
     text = render_script(plan)
     path = None if arguments.output is None else expanded(arguments.output)
     notebook = path is not None and path.suffix == ".ipynb"

@@ -17,10 +17,10 @@ from workbench.cli.progress_line import ProgressLine
 from workbench.cli.watching import LINE_WIDTH, columns
 from workbench.runs import Run, open_run
 from workbench.verdict import SECONDS, Verdict, judge, wording
-from workbench.verdict.own_paces import own_paces, slowest_of
 from workbench.verdict.parts import Breakdown
 from workbench.verdict.trial import Trial, try_out
 from workbench.verdict.verdict import SUGGESTED, OnProgress
+from workbench.verdict.worker_speeds import slowest_of, worker_speeds
 
 BAR_WIDTH = 20
 
@@ -45,7 +45,7 @@ def why(arguments: Namespace) -> int:
     """Measure a step and print the report; with --apply, try the suggestion too."""
     run = open_run(arguments.run, arguments.runs_dir)
     if not run.plan.synchronous:
-        return _print_own_paces(run, arguments)
+        return _print_worker_speeds(run, arguments)
     with _progress_line() as on_progress:
         verdict = judge(run, arguments.seconds, on_progress)
     if not arguments.json:
@@ -62,16 +62,20 @@ def why(arguments: Namespace) -> int:
     return 0
 
 
-def _print_own_paces(run: Run, arguments: Namespace) -> int:
+def _print_worker_speeds(run: Run, arguments: Namespace) -> int:
     """Print how long each worker takes, because asynchronous workers have no common step."""
-    paces = own_paces(run)
+    speeds = worker_speeds(run)
     if arguments.json:
-        slowest = slowest_of(paces)
+        slowest = slowest_of(speeds)
         task = None if slowest is None else slowest.task
-        result = {"run": run.id, "own_paces": [asdict(pace) for pace in paces], "slowest": task}
+        result = {
+            "run": run.id,
+            "worker_speeds": [asdict(speed) for speed in speeds],
+            "slowest": task,
+        }
         print(json.dumps(result))
         return 0
-    table = columns(wording.OWN_HEAD, wording.own_pace_rows(paces))
+    table = columns(wording.OWN_HEAD, wording.worker_speed_rows(speeds))
     print(*table, "", textwrap.fill(wording.OWN, LINE_WIDTH), sep="\n")
     return 0
 

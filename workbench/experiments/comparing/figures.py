@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench import charts
 from workbench.charts.comparison import Along, Measure
-from workbench.runs.records.kept import RunLines
+from workbench.runs.records.cache import RunLines
 
 from .rows import Group, Table
 
@@ -40,4 +40,4 @@ def curves_figure(groups: Sequence[Group], measure: Measure = "loss", along: Alo
 
 def _overlay(group: Group) -> charts.Overlay:
     run = group.runs[0]
-    return charts.Overlay(group.label, RunLines(run.dir, run.plan).look())
+    return charts.Overlay(group.label, RunLines(run.dir, run.plan).read())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.experiments.scaling import RESULT, goodputs, kept_scaling
+from workbench.experiments.scaling import RESULT, goodputs, saved_scaling
 from workbench.runs import RunError
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def noise_of(run: Run) -> MeasuredNoise | None:
         RunError: it cannot be read.
     """
     when = noise_stamp(run.dir)
-    kept = kept_scaling(run) if when is not None else None
+    kept = saved_scaling(run) if when is not None else None
     return None if kept is None or when is None else MeasuredNoise(run.id, kept.noise_scale, when)
 
 

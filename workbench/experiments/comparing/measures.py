@@ -10,14 +10,14 @@ import numpy as np
 
 from workbench.runs.folder.state import LIVE
 from workbench.runs.made_of import made_of
-from workbench.runs.records.kept import OVER, KeptFile, RunLines, Stamp, stamp_of
+from workbench.runs.records.cache import OVER, CacheFile, RunLines, Stamp, stamp_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from workbench.runs import Run
 
-KEPT = KeptFile("measures.json", 6)
+KEPT = CacheFile("measures.json", 6)
 """So that a table of many runs is read quickly."""
 
 
@@ -97,7 +97,7 @@ def measure_whole(run: Run) -> Measures:
     Raises:
         RunError: its folder is missing or cannot be read.
     """
-    RunLines(run.dir, run.plan).look()
+    RunLines(run.dir, run.plan).read()
     return measure(run)
 
 

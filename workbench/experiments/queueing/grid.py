@@ -14,7 +14,7 @@ from workbench.config import ConfigError, Problem, RunConfig
 from workbench.plan import PlanError, make_plan
 from workbench.plan.applicable_fields import without_unused
 from workbench.plan.checks import wrong_by_itself
-from workbench.runs.programs.own_data import look
+from workbench.runs.programs.own_data import inspect_data
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
@@ -72,7 +72,7 @@ def candidates(
         PlanError: no combination can be planned; with the problems of all.
     """
     _check(config, axes)
-    facts = look(config)
+    facts = inspect_data(config)
     combinations = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
     config = _with_batch(config, combinations, devices, facts, shared)
     found: dict[object, Candidate] = {}

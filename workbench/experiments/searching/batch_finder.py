@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from workbench import catalog
 from workbench.plan import PlanError, Problem
 from workbench.runs.processes.forks import loaded_ahead
-from workbench.runs.programs.own_data import look
+from workbench.runs.programs.own_data import inspect_data
 
 from .batch_plans import Plans
 from .batch_trials import Search
@@ -62,7 +62,7 @@ def find_batch_size(
 
     _check(config, budget_seconds)
     devices = devices or detect_devices(config.interpreter)
-    facts = look(config)
+    facts = inspect_data(config)
     plans = Plans(config, devices, facts)
     on_cpu = plans.first.physical_devices[0].startswith("CPU")
     processes = len(plans.first.tasks)

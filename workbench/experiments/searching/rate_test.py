@@ -17,7 +17,7 @@ from workbench import catalog
 from workbench.plan import PlanError, Problem, make_plan
 from workbench.runs import RunError
 from workbench.runs.processes.environment import Launch
-from workbench.runs.programs.own_data import look
+from workbench.runs.programs.own_data import inspect_data
 from workbench.runs.programs.run import program
 
 from .found_rate import RateProgress, RateTest
@@ -68,7 +68,7 @@ def find_learning_rate(
     _check(config, lowest, highest, steps)
     devices = devices or detect_devices(config.interpreter)
     asked = dataclasses.replace(config, epochs=1, steps_per_epoch=steps, steps_per_call=1)
-    plan = make_plan(asked, devices, look(config))
+    plan = make_plan(asked, devices, inspect_data(config))
     test = _Test(plan, steps, on_progress, stopped)
     with tempfile.TemporaryDirectory(prefix="workbench-find-") as folder:
         return test.run(Path(folder), lowest, highest)

@@ -33,7 +33,7 @@ from typing import NoReturn
 from . import gpus, proofs
 from .worker import Order, show_as
 
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 IDLE_SECONDS = 600.0
 LEAST_MEMORY_BYTES = 2**30
 SHORT = "the machine has less than 1 GiB of memory left"
@@ -65,7 +65,7 @@ class Server:
             self._refuse(reason)
         self._listen()
         while not self._is_over():
-            if select.select([self.listener], [], [], LOOK_SECONDS)[0]:
+            if select.select([self.listener], [], [], POLL_SECONDS)[0]:
                 connection = self.listener.accept()[0]
                 os.utime(self.users_fd)
                 if order := self._answer(connection):

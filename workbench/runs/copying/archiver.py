@@ -49,7 +49,7 @@ class Copying:
         self._process: subprocess.Popen[bytes] | None = None
         self._tried_at = -AGAIN_SECONDS
 
-    def look(self, now: float) -> None:
+    def poll(self, now: float) -> None:
         """Start the process if it does not run."""
         alive = self._process is not None and self._process.poll() is None
         if alive or now - self._tried_at < AGAIN_SECONDS:

@@ -26,7 +26,7 @@ class Copies:
     fix: str = ""
 
     @property
-    def trouble(self) -> str:
+    def error(self) -> str:
         """The reason why no copies are made, and the fix; empty if copies are made."""
         if self.failing_since is None:
             return ""

@@ -66,7 +66,7 @@ def evaluated_step(run_dir: Path) -> int | None:
     return step
 
 
-def kept_evaluation(run_dir: Path, step: int | None) -> dict[str, Any] | None:
+def saved_evaluation(run_dir: Path, step: int | None) -> dict[str, Any] | None:
     """Return the last evaluation; None if it tested other weights than those of `evaluated_step`.
 
     Evaluations of earlier releases do not name a checkpoint.

@@ -38,7 +38,7 @@ class _Request:
 _found: dict[_Request, DataFacts] = {}
 
 
-def look(config: RunConfig, *, trains_here: bool = True) -> DataFacts | None:
+def inspect_data(config: RunConfig, *, trains_here: bool = True) -> DataFacts | None:
     """Return the facts about a config's own data; None for data of the catalogue.
 
     If a run `trains_here`, the files of a published data set must be here, or the address of their
@@ -61,9 +61,9 @@ def look(config: RunConfig, *, trains_here: bool = True) -> DataFacts | None:
 
 
 def known(config: RunConfig) -> DataFacts | None:
-    """Return the facts that an earlier `look` found, without a new one.
+    """Return the facts that an earlier `inspect_data` found, without a new one.
 
-    None if there was no earlier look, or if the function is missing.
+    None if there was no earlier inspection, or if the function is missing.
     """
     try:
         return _found.get(_request(config)) if is_own(config.data) else None

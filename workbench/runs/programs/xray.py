@@ -18,7 +18,7 @@ from workbench.runs.records.arrays import UNKNOWN, Shape, worker_counts_of, work
 from workbench.runs.records.progress import shape_of, steps_done
 from workbench.runs.records.reader import read_range
 
-from .kept import read_kept
+from .measurement import read_measurement
 from .run import run_programs
 from .step_xray import ReplicaXray, StepXray, WeightsCopy, WeightsXray, WorkersXray
 from .worker_steps import longest, xray_workers
@@ -59,7 +59,7 @@ def xray(run_dir: Path, step: int) -> StepXray | WorkersXray:
     return replace(result, step=step)
 
 
-def kept_xrays(run_dir: Path) -> list[StepXray | WorkersXray]:
+def saved_xrays(run_dir: Path) -> list[StepXray | WorkersXray]:
     """Return the kept X-rays of a run in the order of their steps, which count from 1.
 
     Raises:
@@ -67,7 +67,7 @@ def kept_xrays(run_dir: Path) -> list[StepXray | WorkersXray]:
     """
     synchronous = shape_of(read_numbers(run_dir)).synchronous
     kind: type[StepXray | WorkersXray] = StepXray if synchronous else WorkersXray
-    kept = [read_kept(path, kind) for path in run_dir.glob("xray-*.json")]
+    kept = [read_measurement(path, kind) for path in run_dir.glob("xray-*.json")]
     found = [replace(each, step=each.step + FIRST_STEP) for each in kept if each is not None]
     return sorted(found, key=lambda each: each.step)
 

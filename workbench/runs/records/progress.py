@@ -129,7 +129,7 @@ def read_progress(run_dir: Path) -> Progress:
     lost = losses_of(rehearsed or leader_events, living=living) if state != "queued" else ""
     troubles = (
         _clock_note(told),
-        copies.trouble if copies else "",
+        copies.error if copies else "",
         lost or trouble_in(told),
         disk_note(run_dir) if living else "",
     )

@@ -10,7 +10,7 @@ from workbench.launchers.job import JobFolder
 from workbench.runs.folder.files import RunError
 
 ENDING_SECONDS = 20.0
-LOOK_SECONDS = 0.2
+POLL_SECONDS = 0.2
 
 
 def end_job(run_dir: Path, seconds: float = ENDING_SECONDS) -> None:
@@ -28,12 +28,12 @@ def end_job(run_dir: Path, seconds: float = ENDING_SECONDS) -> None:
     engine = ENGINES[noted["engine"]]
     until = time.monotonic() + seconds
     try:
-        look = engine.look(folder.path, noted["job"])
-        if look is not None and look.phase != "over":
+        status = engine.job_status(folder.path, noted["job"])
+        if status is not None and status.phase != "over":
             engine.cancel(folder.path, noted["job"])
-        while look is not None and look.phase != "over" and time.monotonic() < until:
-            time.sleep(LOOK_SECONDS)
-            look = engine.look(folder.path, noted["job"])
+        while status is not None and status.phase != "over" and time.monotonic() < until:
+            time.sleep(POLL_SECONDS)
+            status = engine.job_status(folder.path, noted["job"])
     except LauncherError as error:
         raise RunError(
             f"The lost run's {engine.name} job {noted['job']} cannot be ended from here: {error} "

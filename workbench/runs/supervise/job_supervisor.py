@@ -20,7 +20,7 @@ from workbench.runs.folder.clocks import CLOCK_SECONDS
 from workbench.runs.folder.clocks import DIFFERS as CLOCK_DIFFERS
 from workbench.runs.folder.files import SCRIPT, RunError, read_json, sha256
 from workbench.runs.folder.tasks import tasks_of, tf_configs
-from workbench.runs.processes.job_hands import NOT_YET_LOOKED, Job, JobHands
+from workbench.runs.processes.job_starter import NOT_YET_ASKED, Job, JobTaskStarter
 
 from .diagnosis import blame_disk, known_reason
 from .supervisor import Supervisor
@@ -64,10 +64,10 @@ class JobSupervisor(Supervisor):
         if folder is None:
             return None
         name = folder.noted["job"]
-        look = self.engine.look(folder.path, name)
-        if look is None or look.phase == "over":
+        status = self.engine.job_status(folder.path, name)
+        if status is None or status.phase == "over":
             return None
-        group = self._group(folder, look.attempt, begun=look.phase == "running")
+        group = self._group(folder, status.attempt, begun=status.phase == "running")
         return Job(self.engine, folder, name), group
 
     def _submit(self) -> tuple[Job, TaskGroup]:
@@ -78,9 +78,9 @@ class JobSupervisor(Supervisor):
         return Job(self.engine, folder, name), group
 
     def _group(self, folder: JobFolder, attempt: int, *, begun: bool = False) -> TaskGroup:
-        hands = JobHands(folder, attempt)
+        starter = JobTaskStarter(folder, attempt)
         interpreter = self.launch.interpreter
-        return TaskGroup(self.dir, self.plan, hands, interpreter, self.bounds, begun=begun)
+        return TaskGroup(self.dir, self.plan, starter, interpreter, self.bounds, begun=begun)
 
     def _job_values(self) -> dict[str, Any]:
         module_dir = self.launch.module_dir
@@ -99,22 +99,22 @@ class JobSupervisor(Supervisor):
     def _follow(self, job: Job, group: TaskGroup) -> dict[str, Any]:
         """Follow the job, also each time its engine restarts it; return the state it ends in."""
         while True:
-            look = self._wait_for_hosts(job)
-            if look is None:
+            status = self._wait_for_hosts(job)
+            if status is None:
                 job.cancel()
                 return {"state": "stopped", "note": f"Stopped while job {job.name} waited."}
-            hands = cast("JobHands", group.hands)
-            if look.phase == "over" and not hands.begun(self.tasks):
-                return self._never_begun(job, look)
-            ended = self._follow_once(job, group, look)
-            settled = job.settle(look.attempt, SETTLE_SECONDS)
-            if settled.attempt == look.attempt and settled.phase != "waiting":
+            starter = cast("JobTaskStarter", group.starter)
+            if status.phase == "over" and not starter.begun(self.tasks):
+                return self._never_begun(job, status)
+            ended = self._follow_once(job, group, status)
+            settled = job.settle(status.attempt, SETTLE_SECONDS)
+            if settled.attempt == status.attempt and settled.phase != "waiting":
                 return self._with_engine_report(ended, settled)
             if self._stop_asked():
                 job.cancel()
                 return ended
             self._note_restart(self._why_ended(ended))
-            group = self._group(job.folder, max(settled.attempt, look.attempt + 1))
+            group = self._group(job.folder, max(settled.attempt, status.attempt + 1))
 
     def _why_ended(self, ended: dict[str, Any]) -> str:
         """Return the cause of the end of an attempt that another one follows."""
@@ -125,70 +125,70 @@ class JobSupervisor(Supervisor):
     def _wait_for_hosts(self, job: Job) -> JobStatus | None:
         """Return the job's status once it no longer waits; None if a stop is asked for."""
         waited_for = ""
-        while job.look.phase == "waiting":
+        while job.status.phase == "waiting":
             if self._stop_asked():
                 return None
-            look = job.look
-            why = job.trouble or look.why or look.state.lower()
-            if why != waited_for and look is not NOT_YET_LOOKED:
+            status = job.status
+            why = job.error or status.why or status.state.lower()
+            if why != waited_for and status is not NOT_YET_ASKED:
                 waits = f"{self.engine.name.title()} job {job.name} waits: {why}."
                 note = " ".join(filter(None, (self.why_restarted.get("note"), waits)))
                 # A state without `behind` begins an attempt: here, if the engine restarts the job.
-                begins = look.attempt > 0 and not waited_for
+                begins = status.attempt > 0 and not waited_for
                 self._state("queued", job=job.name, note=note, **({} if begins else STILL))
                 waited_for = why
             self._sleep()
-        return job.look
+        return job.status
 
-    def _follow_once(self, job: Job, group: TaskGroup, look: JobStatus) -> dict[str, Any]:
+    def _follow_once(self, job: Job, group: TaskGroup, status: JobStatus) -> dict[str, Any]:
         """Follow one attempt of the engine; return the state in which it ended."""
-        hands = cast("JobHands", group.hands)
-        hands.job = job
+        starter = cast("JobTaskStarter", group.starter)
+        starter.job = job
         facts = {
             "script_sha256": self._script_sha256(),
             "supervisor_pid": os.getpid(),
             "job": job.name,
-            "hosts": look.hosts,
+            "hosts": status.hosts,
             **self.why_restarted,
         }
         self._state("starting", **facts)
         group.start(time.monotonic())
         try:
-            self._meet(group, hands, facts)
+            self._meet(group, starter, facts)
             self._watch(group)
         finally:
             group.end(time.monotonic())
         self._note_memory(group)
         ended = blame_disk(group.conclusion(), self.dir)
         unexplained = "signal" in ended or _NEVER_MET.search(ended.get("cause", ""))
-        if unexplained and not self._trained(hands):
-            return self._blamed_on_hand(job) or ended
+        if unexplained and not self._trained(starter):
+            return self._blamed_on_helper(job) or ended
         return ended
 
-    def _trained(self, hands: JobHands) -> bool:
-        """Return whether the hands have got as far as the start of train.py."""
+    def _trained(self, starter: JobTaskStarter) -> bool:
+        """Return whether the helpers have got as far as the start of train.py."""
         last = "met" if len(self.tasks) > 1 else "clock"
-        return any(hands.folder.message(task, last) for task in self.tasks)
+        return any(starter.folder.message(task, last) for task in self.tasks)
 
-    def _meet(self, group: TaskGroup, hands: JobHands, facts: dict[str, Any]) -> None:
+    def _meet(self, group: TaskGroup, starter: JobTaskStarter, facts: dict[str, Any]) -> None:
         """Record the addresses at which several tasks have met, and tasks whose clock differs."""
         what = "clock" if len(self.tasks) == 1 else "address"
         serving = [task for task in self.tasks if not task.startswith("evaluator")]
-        while not all(hands.folder.message(task, what) for task in serving):
-            self._look(group, time.monotonic())
+        while not all(starter.folder.message(task, what) for task in serving):
+            self._poll(group, time.monotonic())
             if group.is_over(time.monotonic()) or self._stop_asked():
                 return
             self._sleep()
         if what == "address":
-            configs = tf_configs(self.tasks, hands.folder.addresses(serving))
+            configs = tf_configs(self.tasks, starter.folder.addresses(serving))
             self._state("starting", **facts, tf_configs=configs)
         for task in self.tasks:
-            ahead = hands.folder.clock_ahead_seconds(task)
+            ahead = starter.folder.clock_ahead_seconds(task)
             if ahead is not None and abs(ahead) > CLOCK_SECONDS:
                 self.events.write(CLOCK_DIFFERS, task=task, ahead_seconds=round(ahead, 3))
 
-    def _blamed_on_hand(self, job: Job) -> dict[str, Any] | None:
-        """Return the end of a job of which a hand could not start a task; None without a hint."""
+    def _blamed_on_helper(self, job: Job) -> dict[str, Any] | None:
+        """Return the end of a job of which a helper could not start a task; None without a hint."""
         words = job.folder.last_words(self.tasks)
         if words is None:
             return None
@@ -198,32 +198,32 @@ class JobSupervisor(Supervisor):
         log = job.folder.output
         return {"state": "failed", "task": task, "cause": cause, "fix": fix, "log": log}
 
-    def _never_begun(self, job: Job, look: JobStatus) -> dict[str, Any]:
-        if ended := self._blamed_on_hand(job):
+    def _never_begun(self, job: Job, status: JobStatus) -> dict[str, Any]:
+        if ended := self._blamed_on_helper(job):
             return ended
-        why = f": {look.why}" if look.why else ""
+        why = f": {status.why}" if status.why else ""
         return {
             "state": "failed",
             "task": self.engine.name,
             "cause": f"Job {job.name} ended before its tasks started; {self.engine.name.title()} "
-            f"reports {look.state}{why}.",
+            f"reports {status.state}{why}.",
             "fix": "Read the log; if it is empty, check that the run's folder is on a disk that "
             "the hosts share and can write to. Then resume the run.",
             "log": job.folder.output,
         }
 
-    def _with_engine_report(self, ended: dict[str, Any], look: JobStatus) -> dict[str, Any]:
+    def _with_engine_report(self, ended: dict[str, Any], status: JobStatus) -> dict[str, Any]:
         """Add the engine's report of the job's end, if that ended the run."""
-        if ended["state"] == "finished" or look.state in ("COMPLETED", "RUNNING", "COMPLETING"):
+        if ended["state"] == "finished" or status.state in ("COMPLETED", "RUNNING", "COMPLETING"):
             return ended
-        report = f"{self.engine.name.title()} ended the job: {look.state}."
+        report = f"{self.engine.name.title()} ended the job: {status.state}."
         if ended["state"] == "stopped":
             return (
                 ended
                 if self._stop_asked()
                 else {**ended, "note": f"{report} Resume the run to continue."}
             )
-        if look.state == "FAILED":
+        if status.state == "FAILED":
             return ended
         return {**ended, "cause": f"{report} {ended['cause']}"}
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.runs.folder.events import Event, read_events
 from workbench.runs.folder.files import REHEARSAL_FOLDER, SCRIPT, read_json, sha256
-from workbench.runs.processes.hands import LocalHands
 from workbench.runs.processes.own_modules import module_hashes
+from workbench.runs.processes.task_starter import LocalTaskStarter
 
 from .diagnosis import with_own_fix
 from .task_group import TaskGroup
@@ -91,9 +91,9 @@ class Rehearsal:
             OSError: a task cannot be started.
         """
         plan = read_json(self._folder / "plan.json")
-        hands = LocalHands(self._folder, self._launch, self._held_fds, self._forks)
+        starter = LocalTaskStarter(self._folder, self._launch, self._held_fds, self._forks)
         launch = self._launch
-        group = TaskGroup(self._folder, plan, hands, launch.interpreter, self._bounds)
+        group = TaskGroup(self._folder, plan, starter, launch.interpreter, self._bounds)
         script = (self._run_dir / SCRIPT).read_text(encoding="utf-8")
         modules = module_hashes(plan, launch.working_dir)
         proof = proof_of(script, launch.interpreter, modules)
@@ -103,7 +103,7 @@ class Rehearsal:
             while not group.is_over(time.monotonic()):
                 wait()
                 now = time.monotonic()
-                group.look(now)
+                group.poll(now)
                 if stop_asked() and not group.stopping:
                     group.ask_to_stop(now)
                 group.escalate(now)

@@ -27,9 +27,9 @@ from workbench.runs.folder.unwritten import is_full
 from workbench.runs.processes.bounds import Bounds
 from workbench.runs.processes.environment import Launch
 from workbench.runs.processes.forks import BEGUN, Forks
-from workbench.runs.processes.hands import LocalHands
 from workbench.runs.processes.own_modules import module_hashes
 from workbench.runs.processes.peak_memory import EVENT as PEAK_MEMORY
+from workbench.runs.processes.task_starter import LocalTaskStarter
 
 from .diagnosis import blame_disk, cannot_start, with_own_fix
 from .queue import Ticket
@@ -121,8 +121,8 @@ class Supervisor:
         script = (self.dir / SCRIPT).read_text(encoding="utf-8")
         facts = {"script_sha256": sha256(script), "supervisor_pid": os.getpid()}
         for left in reversed(range(self.restarts + 1)):
-            hands = LocalHands(self.dir, self.launch, locks_held, self.forks)
-            group = TaskGroup(self.dir, self.plan, hands, self.launch.interpreter, self.bounds)
+            starter = LocalTaskStarter(self.dir, self.launch, locks_held, self.forks)
+            group = TaskGroup(self.dir, self.plan, starter, self.launch.interpreter, self.bounds)
             ended = self._attempt(group, facts)
             again = left and ended["state"] == "failed" and group.lost_a_task
             if not again or self._stop_asked():
@@ -189,9 +189,9 @@ class Supervisor:
         self._state(**ended)
         return False
 
-    def _look(self, group: TaskGroup, now: float) -> None:
+    def _poll(self, group: TaskGroup, now: float) -> None:
         """Record the changes that have just happened."""
-        for change in group.look(now):
+        for change in group.poll(now):
             details = {} if change.name == "recovered" else change.details
             self.events.write(change.name, task=change.task, **details)
 
@@ -200,7 +200,7 @@ class Supervisor:
         while not group.is_over(time.monotonic()):
             self._sleep()
             now = time.monotonic()
-            self._look(group, now)
+            self._poll(group, now)
             if group.recorded and not running and not group.stopping:
                 running = self._state("running", **self.went_on) or True
             if self._stop_asked() and not group.stopping:
@@ -233,7 +233,7 @@ class Supervisor:
 
     def _sleep(self) -> None:
         if self.copying is not None:
-            self.copying.look(time.monotonic())
+            self.copying.poll(time.monotonic())
         ends = [each.fileno() for each in self.forks.running]
         select.select([self.woken, *ends], [], [], self.bounds.poll_seconds)
         with contextlib.suppress(BlockingIOError):

@@ -13,7 +13,7 @@ from .watchdog import ENTERED, Watchdog
 if TYPE_CHECKING:
     from workbench.runs.processes.bounds import Bounds
     from workbench.runs.processes.ending import TaskProcess
-    from workbench.runs.processes.hands import Hands
+    from workbench.runs.processes.task_starter import TaskStarter
 
 LOG_LINES = 30
 ENDS = ("finished", "stopped")
@@ -43,13 +43,13 @@ class Task:
         """The peak memory of its process, in bytes, as far as it was seen."""
         self.process: TaskProcess
 
-    def start(self, hands: Hands) -> None:
+    def start(self, starter: TaskStarter) -> None:
         """Start the task's process.
 
         Raises:
             OSError: the process cannot be started.
         """
-        self.process = hands.start(self.name, self.log)
+        self.process = starter.start(self.name, self.log)
         self.started = True
 
     def weigh(self) -> None:

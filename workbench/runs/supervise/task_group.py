@@ -17,7 +17,7 @@ from .task import ENDS, Task
 from .user_code import line_in_user_code, own_texts
 
 if TYPE_CHECKING:
-    from workbench.runs.processes.hands import Hands
+    from workbench.runs.processes.task_starter import TaskStarter
 
 MOST_RESTARTS = 3
 SERVERS = ("worker", "ps")
@@ -38,14 +38,14 @@ class TaskGroup:
         self,
         run_dir: Path,
         plan: Mapping[str, Any],
-        hands: Hands,
+        starter: TaskStarter,
         interpreter: str,
         bounds: Bounds,
         *,
         begun: bool = False,
     ) -> None:
         """Watch the new output of the tasks; with `begun` they are already in training."""
-        self.hands = hands
+        self.starter = starter
         self.interpreter = interpreter
         self.bounds = bounds
         total_steps = int(plan.get("total_steps", sys.maxsize))
@@ -75,7 +75,7 @@ class TaskGroup:
         Raises:
             OSError: there is no free port.
         """
-        return self.hands.choose_addresses([task.name for task in self.tasks])
+        return self.starter.choose_addresses([task.name for task in self.tasks])
 
     def start(self, now: float) -> None:
         """Start all tasks at their addresses.
@@ -85,9 +85,9 @@ class TaskGroup:
         """
         for task in self.tasks:
             task.watchdog.begin(now)
-            task.start(self.hands)
+            task.start(self.starter)
 
-    def look(self, now: float) -> list[Change]:
+    def poll(self, now: float) -> list[Change]:
         """Read the new output of the tasks and return the changes that have just happened."""
         changes = self._look_for_silence(now)
         for task in self.tasks:
@@ -162,8 +162,8 @@ class TaskGroup:
         for task in started:
             task.process.wait()
             task.weigh()
-            task.watchdog.look(now)
-        self.hands.close()
+            task.watchdog.poll(now)
+        self.starter.close()
 
     def conclusion(self) -> dict[str, Any]:
         """Return the final state with the details to record."""
@@ -197,7 +197,7 @@ class TaskGroup:
     def _note_end(self, task: Task, now: float) -> list[Change]:
         serves = task not in self._awaited()
         task.over = True
-        task.watchdog.look(now)  # its last events
+        task.watchdog.poll(now)  # its last events
         if not serves and task.ended_well:
             return []
         alone = restarts_alone(task.name, [each.name for each in self.tasks])
@@ -219,7 +219,7 @@ class TaskGroup:
         task.over = False
         task.watchdog.begin(now)
         try:
-            task.start(self.hands)
+            task.start(self.starter)
         except OSError as error:
             reason = cannot_start(error, self.interpreter)
             self.verdict = {"task": task.name, "log": log, **reason}
@@ -231,7 +231,7 @@ class TaskGroup:
         """Check all tasks; return the task that holds up the others, or that all go on again."""
         leader = self.leader.watchdog if self._is_led else None
         for task in self.tasks:
-            task.watchdog.look(now, None if task is self.leader else leader)
+            task.watchdog.poll(now, None if task is self.leader else leader)
         known, self._silent = self._silent, self._silence.blame(now)
         if self._silent is known:
             return []

@@ -80,10 +80,10 @@ class Watchdog:
                 self._entered_step = int(noted)
         return self._entered_step
 
-    def look(self, now: float, leader: Watchdog | None = None) -> None:
+    def poll(self, now: float, leader: Watchdog | None = None) -> None:
         """Read new events and calls, and note whether the task is silent for too long.
 
-        `leader` is the watchdog of the task that gives this task its work. Its `look` must be
+        `leader` is the watchdog of the task that gives this task its work. Its `poll` must be
         called first, because the leader's phase counts here. A task without work may be silent,
         so its silence counts from the leader's last news.
         """

@@ -18,7 +18,7 @@ SETTLE_SECONDS = 1.0
 
 
 class LossDifferences:
-    """Reads every step of the compared runs, once for each table that a look made."""
+    """Reads every step of the compared runs, once for each table that was made."""
 
     def __init__(
         self, add: Callable[[Table, Table], bool], failed: Callable[[Table, Exception], None]
@@ -32,7 +32,7 @@ class LossDifferences:
         self._reading: Latest[Table] = Latest(SETTLE_SECONDS)
 
     def follow(self, snapshot: Snapshot | None) -> None:
-        """Add the loss differences of a look if they are due; an earlier look's are dropped."""
+        """Add the loss differences of a reading if they are due; an earlier one's are dropped."""
         if snapshot is None or not any(snapshot.due) or snapshot.table is self._asked:
             return
         table, groups = snapshot.table, snapshot.groups

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench import units
 from workbench.experiments.comparing.table import add_losses
-from workbench.place import beside
+from workbench.free_path import beside
 from workbench.runs import RunError
 from workbench.runs.folder.files import runs_root
 from workbench.verdict import SECONDS
@@ -114,7 +114,7 @@ class ReportButton:
 
 
 def write(snapshot: Snapshot, path: Path) -> Path:
-    """Write the report of a look.
+    """Write the report of what was read.
 
     Raises:
         RunError: no row has a run, a run cannot be read, or the file cannot be written.

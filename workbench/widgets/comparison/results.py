@@ -11,7 +11,7 @@ import ipywidgets as ipw
 
 from workbench.charts import Overlay
 from workbench.charts.comparison import EACH_ITS_OWN, lines_of
-from workbench.runs.records.kept import RunLines
+from workbench.runs.records.cache import RunLines
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import button, column, html, row, set_visible, styled
 from workbench.widgets.parts.table_heads import SORTED, TableHeads
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Results:
-    """What a look found, with the person's choices. It shows nothing before the first look."""
+    """What was read, with the person's choices. It shows nothing before the first reading."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Results:
         return made
 
     def follow(self, folder: Path) -> None:
-        """Show the comparison in this folder from the next look on."""
+        """Show the comparison in this folder from the next reading on."""
         self._lines = {}
         self._colors.follow(folder)
 
@@ -84,7 +84,7 @@ class Results:
         self._report.close()
 
     def show(self, snapshot: Snapshot | None) -> None:
-        """Show the result of a look; None shows nothing."""
+        """Show what was read; None shows nothing."""
         self._snapshot = snapshot
         if snapshot is not None:
             self._draw(snapshot)
@@ -131,4 +131,4 @@ class Results:
         """Return the lines of a run; only its new records are read."""
         if run.dir not in self._lines:
             self._lines[run.dir] = RunLines(run.dir, run.plan)
-        return self._lines[run.dir].look()
+        return self._lines[run.dir].read()

@@ -42,7 +42,7 @@ ABOUT = (
     "Trains the form's config in every combination of the choices below, one run after another, "
     "and compares the speeds. The comparison continues when this page is closed."
 )
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 SETTLE_SECONDS = 0.1
 """The wait after a choice, so that typing does not draw everything again at each key."""
 
@@ -62,9 +62,9 @@ class ComparisonView:
         self._snapshot: Snapshot | None = None
         self._poller: Poller | None = None
         self._looking = threading.Lock()
-        """A lock held during each look and while the view changes to another comparison.
+        """A lock held during each reading and while the view changes to another comparison.
 
-        A choice of the person asks for a look too.
+        A choice of the person asks for a reading too.
         """
         self._choosing: Latest[float] = Latest(SETTLE_SECONDS)
         self._form = ComparisonForm()
@@ -106,7 +106,7 @@ class ComparisonView:
 
     def look_again(self) -> None:
         """Show what other tabs changed meanwhile, such as a measured noise scale."""
-        self._choosing.ask(self._look, self._follow_added, self._failed)
+        self._choosing.ask(self._poll, self._follow_added, self._failed)
 
     @property
     def _arrangement(self) -> Arrangement:
@@ -202,16 +202,16 @@ class ComparisonView:
     def _show_first(self, comparison: Comparison) -> None:
         self._results.follow(comparison.folder)
         self._others.mark(comparison.folder)
-        self._poller = Poller(self._look, self._failed)
+        self._poller = Poller(self._poll, self._failed)
 
     def _follow_added(self, _: float) -> None:
         """Follow the rows if nothing follows them yet: an added run may go on."""
         with self._looking:
             follows = self._poller is not None and not self._poller.over
             if not follows and self._snapshot is not None and self._snapshot.goes_on:
-                self._poller = Poller(self._look, self._failed)
+                self._poller = Poller(self._poll, self._failed)
 
-    def _look(self) -> float:
+    def _poll(self) -> float:
         with self._looking:
             comparison, earlier = self._comparison, self._earlier.chosen
             if comparison is not None or earlier:
@@ -225,7 +225,7 @@ class ComparisonView:
             self._show_buttons()
             if self._snapshot is None or not self._snapshot.goes_on:
                 self._stop_looking()
-        return LOOK_SECONDS
+        return POLL_SECONDS
 
     def _take_losses(self, table: Table, found: Table) -> bool:
         """Show a table with its loss differences; return False if it is not shown any more."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.plan import PlanError, Problem
 from workbench.plan.own_data import is_own
-from workbench.runs.programs.own_data import known, look
+from workbench.runs.programs.own_data import inspect_data, known
 from workbench.runs.programs.published import is_unsure
 from workbench.widgets.kernel.background import ONE_TENSORFLOW, Latest, waiting
 
@@ -55,7 +55,7 @@ class DataInspection:
 
         def work() -> DataFacts | None:
             with waiting(), ONE_TENSORFLOW if own else nullcontext():
-                return look(config)
+                return inspect_data(config)
 
         self._looking.ask(work, lambda _: self._done(), self._failed)
         return own

@@ -17,7 +17,7 @@ from workbench.widgets.parts.page_parts import html
 LOADING = "Loading TensorFlow in advance, so that Train starts immediately ..."
 READY = "TensorFlow is loaded: Train starts immediately."
 QUEUE = "TensorFlow is loaded. A new run waits for {queue}."
-LOOK_SECONDS = 0.5
+POLL_SECONDS = 0.5
 RETRY_SECONDS = 60.0
 
 
@@ -75,7 +75,7 @@ class Readiness:
             self.box.value = markup.quiet(message) if message else ""
             if state in ("absent", "refused"):
                 break
-            self._closed.wait(LOOK_SECONDS)
+            self._closed.wait(POLL_SECONDS)
         with self._lock:
             if server is not self._server:
                 server.release()  # it may have been released before it was held

@@ -31,18 +31,18 @@ class RunningLine:
         self.box = styled(ipw.Box, "wb-running", children=[self._line, self.stop])
         self.show(None)
 
-    def show(self, look: RunSnapshot | None) -> None:
+    def show(self, snapshot: RunSnapshot | None) -> None:
         """Follow the opened run; None means that no run is open."""
-        alive = look is not None and look.alive
+        alive = snapshot is not None and snapshot.alive
         set_visible(self.box, visible=alive)
-        if look is None or not alive:
+        if snapshot is None or not alive:
             self._doing = ""
             return
-        self.stop.disabled = look.status == "stopping"
-        now, doing = time.monotonic(), look.progress.doing
+        self.stop.disabled = snapshot.status == "stopping"
+        now, doing = time.monotonic(), snapshot.progress.doing
         if doing != self._doing or now - self._shown_at >= SHOWN_EVERY_SECONDS:
             self._doing, self._shown_at = doing, now
-            self._line.value = progress_line(look.progress)
+            self._line.value = progress_line(snapshot.progress)
 
 
 def progress_line(progress: Progress) -> str:

@@ -9,14 +9,14 @@ from .background import start_thread
 
 
 class Poller:
-    """A thread that calls `look` repeatedly, each time after the seconds that `look` returned.
+    """A thread that calls `poll` repeatedly, each time after the seconds that `poll` returned.
 
     An error ends the calls and is passed to `failed`. Nothing is printed, because the text would
     appear in the cell that runs at that time.
     """
 
-    def __init__(self, look: Callable[[], float], failed: Callable[[Exception], None]):
-        self._look = look
+    def __init__(self, poll: Callable[[], float], failed: Callable[[Exception], None]):
+        self._poll = poll
         self._failed = failed
         self._over = threading.Event()
         start_thread(self._body, "workbench-poller", self.stop)
@@ -27,13 +27,13 @@ class Poller:
         return self._over.is_set()
 
     def stop(self) -> None:
-        """Stop calling `look`. Return immediately; a last call may still be in progress."""
+        """Stop calling `poll`. Return immediately; a last call may still be in progress."""
         self._over.set()
 
     def _body(self) -> None:
         while not self._over.is_set():
             try:
-                pause_seconds = self._look()
+                pause_seconds = self._poll()
             except Exception as error:
                 if not self._over.is_set():
                     self._over.set()

@@ -22,7 +22,7 @@ OnProgress = Callable[[str, float | None], object]
 """A callback that gets the present activity and the seconds left; None means unknown."""
 Stopped = Callable[[], bool]
 
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 WAIT_SECONDS = 0.2
 
 
@@ -67,7 +67,7 @@ class LongWork:
                     lambda activity, left: self._set_progress(stop, activity, left), stop.is_set
                 )
 
-        self._poller = Poller(lambda: self._look(stop), self._show_error)
+        self._poller = Poller(lambda: self._poll(stop), self._show_error)
         run_in_background(
             alone,
             lambda result: self._finish(stop, "", lambda: done(result)),
@@ -107,13 +107,13 @@ class LongWork:
                 now = time.monotonic()
                 self._activity = activity
                 self._end = None if left_seconds is None else now + left_seconds
-        self._look(stop)
+        self._poll(stop)
 
-    def _look(self, stop: threading.Event) -> float:
+    def _poll(self, stop: threading.Event) -> float:
         with self._turn:
             if self._stop is stop and not stop.is_set():
                 self.say(progress(self._activity, self._end))
-        return LOOK_SECONDS
+        return POLL_SECONDS
 
     def _finish(self, stop: threading.Event, message: str, then: Callable[[], None]) -> None:
         with self._turn:

@@ -27,7 +27,7 @@ _DASHES = {"solid": "", "dash": "8 4", "dot": "2 3", "dashdot": "8 3 2 3", "long
 
 
 class _Ink:
-    """The look of a row: its usual or a chosen colour, and dashes that also mark it.
+    """The style of a row: its usual or a chosen colour, and dashes that also mark it.
 
     A colour that the user chose may be as dark or as bright as the page, so it has an outline.
     """
@@ -101,10 +101,12 @@ def bars(
     rows = [(at, comparison.rows[at]) for at in numbers if comparison.rows[at].examples_per_second]
     if not rows:
         return ""
-    account = "; ".join(f"{row.label}: {row.examples_per_second:,.0f} examples per second"
+    description = "; ".join(f"{row.label}: {row.examples_per_second:,.0f} examples per second"
                      for _, row in rows)  # fmt: skip
     drawn = [_bar(row, number, (colors or {}).get(row.label, "")) for number, row in rows]
-    return interval_bars.draw(drawn, "Speeds", account, max(bar.high or bar.value for bar in drawn))
+    return interval_bars.draw(
+        drawn, "Speeds", description, max(bar.high or bar.value for bar in drawn)
+    )
 
 
 def curves(lines: Sequence[Line], title: str, along: str) -> str:
@@ -133,10 +135,10 @@ def curves(lines: Sequence[Line], title: str, along: str) -> str:
     parts.append(drawing.text(along, MARGIN_LEFT + width, CURVE_HEIGHT, "wb-faint", "end"))
     for line in shown:
         parts.append(_polyline(*place(line.x, line.y), line.pen))
-    account = f"{title} over {along}: " + "; ".join(
+    description = f"{title} over {along}: " + "; ".join(
         f"{line.label} ends at {line.y[-1]:.4g}" for line in shown
     )
-    drawn = drawing.svg(ACROSS, CURVE_HEIGHT + 6, account, *parts, name="Curves")
+    drawn = drawing.svg(ACROSS, CURVE_HEIGHT + 6, description, *parts, name="Curves")
     return drawn + _legend(shown)
 
 

@@ -69,7 +69,7 @@ class Frame:
             parts.append(drawing.text(label, x, box.bottom + 16, "wb-faint", "middle"))
         return "".join(parts)
 
-    def line(self, xs: Sequence[float], ys: Sequence[float], look: str) -> str:
+    def line(self, xs: Sequence[float], ys: Sequence[float], style: str) -> str:
         """Draw a line through points; parts outside the frame are cut off."""
         every = -(-len(xs) // MOST_POINTS) or 1
         points = " ".join(
@@ -81,7 +81,7 @@ class Frame:
         return (
             f'<svg x="{box.x:.0f}" y="{box.y:.0f}" width="{box.width:.0f}" '
             f'height="{box.height:.0f}" viewBox="{place}" overflow="hidden">'
-            f'<polyline points="{points}" fill="none" {look}/></svg>'
+            f'<polyline points="{points}" fill="none" {style}/></svg>'
         )
 
     def mark(self, value: float, label: str, line: int, color: str) -> str:
@@ -89,8 +89,8 @@ class Frame:
         x, y = self.x(value), LINE * (line + 1)
         anchor, aside = ("end", -5) if x > LETTER * len(label) else ("start", 5)
         path = f"M{x:.1f} {y - 10:.1f} V{self.box.bottom:.1f}"
-        look = f'stroke="{color}" stroke-width="1.5" stroke-dasharray="5 3"'
-        return f'<path d="{path}" {look}/>' + drawing.text(label, x + aside, y - 2, anchor=anchor)
+        style = f'stroke="{color}" stroke-width="1.5" stroke-dasharray="5 3"'
+        return f'<path d="{path}" {style}/>' + drawing.text(label, x + aside, y - 2, anchor=anchor)
 
 
 def throughput(trials: Sequence[Trial], largest: int | None = None, best: int | None = None) -> str:
@@ -123,8 +123,8 @@ def throughput(trials: Sequence[Trial], largest: int | None = None, best: int | 
         for trial in fitting
     ]
     marked = [f"{size:,}: {label}" for size, label, _ in marks]
-    account = f"Examples per second by batch size. {'; '.join(measured + marked)}"
-    drawn = drawing.svg(ACROSS, DOWN, account, *parts, name="Throughput by batch size")
+    description = f"Examples per second by batch size. {'; '.join(measured + marked)}"
+    drawn = drawing.svg(ACROSS, DOWN, description, *parts, name="Throughput by batch size")
     return drawn + _keys(("examples per second, with their 95 % interval", SPEED))
 
 
@@ -154,12 +154,12 @@ def losses(
     thin = f'stroke="{MEAN_COLOR}" stroke-width="1" stroke-opacity="0.8"'
     thick = f'stroke="{RATE_COLOR}" stroke-width="2.5"'
     parts += [frame.line(xs, ys, thin), frame.line(rates[: len(smooth)], smooth, thick)]
-    account = f"Loss by learning rate: smoothed {smooth[0]:.4g} at {rates[0]:.2g}, "
-    account += f"{smooth[-1]:.4g} at {rates[len(smooth) - 1]:.2g}, lowest {min(smooth):.4g}"
+    description = f"Loss by learning rate: smoothed {smooth[0]:.4g} at {rates[0]:.2g}, "
+    description += f"{smooth[-1]:.4g} at {rates[len(smooth) - 1]:.2g}, lowest {min(smooth):.4g}"
     if suggestion is not None:
         parts.append(frame.mark(suggestion, f"{suggestion:g}: suggested", 1, TEST_COLOR))
-        account += f"; {suggestion:g} is suggested"
-    drawn = drawing.svg(ACROSS, DOWN, account, *parts, name="Loss by learning rate")
+        description += f"; {suggestion:g} is suggested"
+    drawn = drawing.svg(ACROSS, DOWN, description, *parts, name="Loss by learning rate")
     return drawn + _keys(("of each step", thin), ("smoothed", thick))
 
 
@@ -249,7 +249,7 @@ def _whisker(frame: Frame, trial: Trial) -> str:
 def _keys(*lines: tuple[str, str]) -> str:
     keys = "".join(
         f'<span class="wb-key"><svg width="28" height="8" aria-hidden="true">'
-        f'<path d="M0 4 H28" {look}/></svg> {markup.text(label)}</span>'
-        for label, look in lines
+        f'<path d="M0 4 H28" {style}/></svg> {markup.text(label)}</span>'
+        for label, style in lines
     )
     return f'<div class="wb-keys">{keys}</div>'

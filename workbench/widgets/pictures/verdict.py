@@ -8,7 +8,7 @@ from typing import Any
 from workbench import catalog
 from workbench.charts.style import REPLICA_COLORS
 from workbench.pictures import drawing, interval_bars
-from workbench.verdict import OwnPace, Trial, Verdict, wording
+from workbench.verdict import Trial, Verdict, WorkerSpeed, wording
 from workbench.verdict.causes import Suggestion
 from workbench.verdict.parts import PARTS
 from workbench.verdict.wording import PartRow
@@ -47,8 +47,8 @@ def bar(rows: Sequence[PartRow]) -> str:
         box = drawing.Box(left, 0, share * ACROSS, DOWN)
         drawn.append(_segment(box, name, known=known))
         left = box.right
-    account = ", ".join(f"{name} {share:.1%}" for name, share, _ in parts)
-    return drawing.svg(ACROSS, DOWN, f"A step: {account}", *drawn, name="Parts of a step")
+    description = ", ".join(f"{name} {share:.1%}" for name, share, _ in parts)
+    return drawing.svg(ACROSS, DOWN, f"A step: {description}", *drawn, name="Parts of a step")
 
 
 def suggestion(found: Suggestion, label_of: Callable[[str], str]) -> str:
@@ -78,18 +78,18 @@ def trial(found: Trial) -> str:
     )
 
 
-def own_paces(found: Sequence[OwnPace]) -> str:
+def worker_speeds(found: Sequence[WorkerSpeed]) -> str:
     """Return the step time of each worker, for workers that wait for no other worker."""
-    title = "The pace of each worker"
-    table = markup.table(title, _titles(wording.OWN_HEAD), wording.own_pace_rows(found))
+    title = "The speed of each worker"
+    table = markup.table(title, _titles(wording.OWN_HEAD), wording.worker_speed_rows(found))
     return markup.spaced(markup.scrolling(title, table), markup.quiet(wording.OWN))
 
 
 def _segment(box: drawing.Box, name: str, *, known: bool) -> str:
-    look = f'fill="{COLORS[name]}" fill-opacity="{KNOWN if known else UNKNOWN}"'
+    style = f'fill="{COLORS[name]}" fill-opacity="{KNOWN if known else UNKNOWN}"'
     fits = len(name) * LETTER < box.width
     label = drawing.label(name, box.middle, DOWN / 2 + 4) if fits else ""
-    return drawing.rect(box, 0, look) + label
+    return drawing.rect(box, 0, style) + label
 
 
 def _table(rows: Sequence[PartRow]) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from workbench.bundle import write_bundle
 from workbench.catalog import Choice
 from workbench.exports import FORMATS, export_runs
-from workbench.place import beside, file_name
+from workbench.free_path import beside, file_name
 
 if TYPE_CHECKING:
     from workbench.runs import Run

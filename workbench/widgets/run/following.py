@@ -24,7 +24,7 @@ from workbench.widgets.parts.page_parts import html
 if TYPE_CHECKING:
     from workbench.runs import Run
 
-LOOK_SECONDS = 0.2
+POLL_SECONDS = 0.2
 COMM_MESSAGES = ("comm_msg", "comm_open", "comm_close")
 
 
@@ -57,7 +57,7 @@ class Following:
         self._waits(True)
         try:
             while self._run.status in LIVE:
-                time.sleep(LOOK_SECONDS)
+                time.sleep(POLL_SECONDS)
         except KeyboardInterrupt:
             self._offer(self._run)
         else:
@@ -75,7 +75,7 @@ class Following:
         try:
             while run.status in LIVE:
                 await clicks.serve()
-                await asyncio.sleep(LOOK_SECONDS)
+                await asyncio.sleep(POLL_SECONDS)
         except (KeyboardInterrupt, asyncio.CancelledError):
             self._offer(run)
         else:

@@ -55,15 +55,15 @@ class PlainView:
         parts = [help_text, self._head, self._buttons, self._figure, self._text]
         self.box = styled(ipw.VBox, "wb-run", children=parts)
 
-    def show(self, look: RunSnapshot, feed: RunFeed) -> None:
+    def show(self, snapshot: RunSnapshot, feed: RunFeed) -> None:
         """Show the run as it is now."""
         points, epochs, rows = feed.curves()
-        self._head.value = head(look)
-        self._text.value = epoch_table(rows) + log(look)
-        self._figure.outputs = (_output(points, epochs, look),)
-        step = look.run.resume_step if "resume" in look.actions else None
-        if (look.actions, step) != (self._offered, self._resume_step):
-            self._offered, self._more_epochs = look.actions, 2 * look.progress.epochs
+        self._head.value = head(snapshot)
+        self._text.value = epoch_table(rows) + log(snapshot)
+        self._figure.outputs = (_output(points, epochs, snapshot),)
+        step = snapshot.run.resume_step if "resume" in snapshot.actions else None
+        if (snapshot.actions, step) != (self._offered, self._resume_step):
+            self._offered, self._more_epochs = snapshot.actions, 2 * snapshot.progress.epochs
             self._resume_step = step
             self._offer()
 
@@ -88,12 +88,12 @@ class PlainView:
         return lambda _: self._act(name, epochs, "")
 
 
-def head(look: RunSnapshot) -> str:
+def head(snapshot: RunSnapshot) -> str:
     """Return the run's title, state, progress and failure (HTML)."""
-    name = f'<span class="wb-title">{markup.text(look.run.title)}</span>'
+    name = f'<span class="wb-title">{markup.text(snapshot.run.title)}</span>'
     return (
-        f'<div class="wb-run-head" role="status">{name}{markup.pill(look.status)}</div>'
-        f"{markup.quiet(describe(look.plan))}{_progress(look)}{_failure(look)}"
+        f'<div class="wb-run-head" role="status">{name}{markup.pill(snapshot.status)}</div>'
+        f"{markup.quiet(describe(snapshot.plan))}{_progress(snapshot)}{_failure(snapshot)}"
     )
 
 
@@ -113,9 +113,9 @@ def epoch_table(rows: list[dict[str, Any]]) -> str:
     return markup.table("Train and test of each epoch", names, cells, numeric=range(len(names)))
 
 
-def log(look: RunSnapshot) -> str:
+def log(snapshot: RunSnapshot) -> str:
     """Return the end of the log of each task that has a log (HTML)."""
-    written = {task: text for task, text in look.logs.items() if text}
+    written = {task: text for task, text in snapshot.logs.items() if text}
     if not written:
         return markup.quiet("The logs are still empty.")
     return "".join(
@@ -126,8 +126,8 @@ def log(look: RunSnapshot) -> str:
     )
 
 
-def _progress(look: RunSnapshot) -> str:
-    progress = look.progress
+def _progress(snapshot: RunSnapshot) -> str:
+    progress = snapshot.progress
     share = progress.step / progress.total_steps if progress.total_steps else 0.0
     parts = [
         f"Epoch {progress.epoch} of {progress.epochs}",
@@ -135,19 +135,21 @@ def _progress(look: RunSnapshot) -> str:
     ]
     if progress.steps_per_second is not None:
         parts.append(f"{units.number(progress.steps_per_second, 3)} steps per second")
-    rate = progress.examples_per_second if look.alive else look.run.totals.examples_per_second
+    rate = (
+        progress.examples_per_second if snapshot.alive else snapshot.run.totals.examples_per_second
+    )
     if rate is not None:
         parts.append(f"{units.number(rate)} examples per second")
-    if look.alive and progress.eta_seconds is not None:
+    if snapshot.alive and progress.eta_seconds is not None:
         parts.append(f"{units.duration(progress.eta_seconds)} left")
-    if look.alive:
+    if snapshot.alive:
         parts.append(progress.doing)
     note = markup.notice("info", progress.note) if progress.note else ""
     return f"<div>{markup.text(', '.join(parts))}</div>{note}"
 
 
-def _failure(look: RunSnapshot) -> str:
-    failure = look.failure
+def _failure(snapshot: RunSnapshot) -> str:
+    failure = snapshot.failure
     if failure is None:
         return ""
     return markup.notice("error", f"{failure.cause} (task: {failure.task})") + markup.notice(
@@ -155,8 +157,8 @@ def _failure(look: RunSnapshot) -> str:
     )
 
 
-def _output(points: Points, epochs: EpochPoints, look: RunSnapshot) -> dict[str, Any]:
-    virtual = look.plan.virtual
+def _output(points: Points, epochs: EpochPoints, snapshot: RunSnapshot) -> dict[str, Any]:
+    virtual = snapshot.plan.virtual
     figure = charts.run_figure(points, epochs, virtual=virtual)
     picture = data_uri(charts.picture(points, epochs, virtual=virtual)).partition(",")[2]
     data = {

@@ -12,7 +12,7 @@ import numpy as np
 from workbench import units
 from workbench.runs import RunError
 from workbench.runs.folder.state import LIVE
-from workbench.runs.programs.evaluation import kept_evaluation, weights_in_words
+from workbench.runs.programs.evaluation import saved_evaluation, weights_in_words
 from workbench.widgets.kernel.background import run_in_background, waiting
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.agreeing import Agreeing
@@ -83,7 +83,7 @@ class Predictions:
         self._evaluate.disabled = False
         weights = weights_in_words(step)
         self._state.value = markup.quiet(f"Not evaluated yet. Evaluate tests {weights}.")
-        if kept_evaluation(run.dir, step) is not None:
+        if saved_evaluation(run.dir, step) is not None:
             self._read(run)
 
     def _on_evaluate(self, _: Any) -> None:

@@ -57,12 +57,12 @@ class SavedView:
         outputs.show_bundle(self._bundle, self._display_id)
         self._save_soon()
 
-    def follow(self, look: RunSnapshot, feed: RunFeed) -> None:
+    def follow(self, snapshot: RunSnapshot, feed: RunFeed) -> None:
         """Save each new state of the opened run soon, and the same state now and then."""
-        now, state = time.monotonic(), (str(look.run.dir), look.status)
+        now, state = time.monotonic(), (str(snapshot.run.dir), snapshot.status)
         if state != self._state or now >= self._due_at:
             self._state, self._due_at = state, now + EVERY_SECONDS
-            self._newest = look, feed
+            self._newest = snapshot, feed
             self._save_soon()
 
     def forget(self) -> None:
@@ -100,13 +100,13 @@ def live_bundle(model_id: str) -> dict[str, Any]:
 
 
 def saved_bundle(
-    token: str, look: RunSnapshot | None = None, feed: RunFeed | None = None
+    token: str, snapshot: RunSnapshot | None = None, feed: RunFeed | None = None
 ) -> dict[str, Any]:
     """Return the output that a saved notebook shows."""
     when = time.strftime("%d %b %Y, %H:%M:%S")
-    inside = _nothing() if look is None or feed is None else _run(look, feed, when)
+    inside = _nothing() if snapshot is None or feed is None else _run(snapshot, feed, when)
     return {
-        "text/plain": "" if look is None else f"{look.run.dated_title}: {_state(look, when)}",
+        "text/plain": "" if snapshot is None else _title(snapshot, when),
         "text/html": f'<div class="wb-snapshot wb-snapshot-{token}">{inside}</div>',
     }
 
@@ -124,38 +124,42 @@ def _nothing() -> str:
     return "<p>The workbench had no run open when this notebook was saved.</p>"
 
 
-def _run(look: RunSnapshot, feed: RunFeed, when: str) -> str:
+def _run(snapshot: RunSnapshot, feed: RunFeed, when: str) -> str:
     points, epochs, rows = feed.curves()
     picture = ""
     if len(points.step):
-        drawn = charts.picture(points, epochs, virtual=look.plan.virtual)
-        account = f"Loss, accuracy and throughput of run {look.run.dated_title}"
-        picture = f'<img alt="{markup.text(account)}" src="{data_uri(drawn)}">'
+        drawn = charts.picture(points, epochs, virtual=snapshot.plan.virtual)
+        description = f"Loss, accuracy and throughput of run {snapshot.run.dated_title}"
+        picture = f'<img alt="{markup.text(description)}" src="{data_uri(drawn)}">'
     return (
-        f"<h4>{markup.text(look.run.dated_title)}: {markup.text(_state(look, when))}</h4>"
-        f"<p>{markup.text(describe(look.plan))}</p>{_later(look)}{picture}"
-        f"{_table(look, rows, when)}{epoch_table(rows)}"
+        f"<h4>{markup.text(_title(snapshot, when))}</h4>"
+        f"<p>{markup.text(describe(snapshot.plan))}</p>{_later(snapshot)}{picture}"
+        f"{_table(snapshot, rows, when)}{epoch_table(rows)}"
     )
 
 
-def _state(look: RunSnapshot, when: str) -> str:
-    return f"{look.status}, as of {when}"
+def _title(snapshot: RunSnapshot, when: str) -> str:
+    return f"{snapshot.run.dated_title}: {_state(snapshot, when)}"
 
 
-def _later(look: RunSnapshot) -> str:
+def _state(snapshot: RunSnapshot, when: str) -> str:
+    return f"{snapshot.status}, as of {when}"
+
+
+def _later(snapshot: RunSnapshot) -> str:
     """Return a note that a run which was alive may have gone on since; else an empty text."""
-    if not look.alive:
+    if not snapshot.alive:
         return ""
-    command = markup.text(f"workbench runs show {shlex.quote(str(look.run.dir))}")
+    command = markup.text(f"workbench runs show {shlex.quote(str(snapshot.run.dir))}")
     since = "The run may have gone on since then. To see it now, run the cell, or in a terminal:"
     return f"<p>{since} <code>{command}</code></p>"
 
 
-def _table(look: RunSnapshot, rows: list[dict[str, Any]], when: str) -> str:
-    progress, results = look.progress, look.run.results
+def _table(snapshot: RunSnapshot, rows: list[dict[str, Any]], when: str) -> str:
+    progress, results = snapshot.progress, snapshot.run.results
     lines = [
-        ("Run", look.run.id),
-        ("State", _state(look, when)),
+        ("Run", snapshot.run.id),
+        ("State", _state(snapshot, when)),
         ("Epochs", f"{len(rows)} of {progress.epochs}"),
         ("Steps", f"{progress.step:,} of {progress.total_steps:,}"),
         ("Test accuracy", units.percent(results["test_accuracy"])),

@@ -16,13 +16,13 @@ from workbench.runs.folder.state import LIVE
 from workbench.runs.foreign_settings import foreign_settings
 from workbench.verdict import (
     SECONDS,
-    OwnPace,
     Trial,
     Verdict,
+    WorkerSpeed,
     judge,
-    kept_verdict,
-    own_paces,
+    saved_verdict,
     try_out,
+    worker_speeds,
 )
 from workbench.widgets.form.fields import NumberField
 from workbench.widgets.form.layout import grid
@@ -44,7 +44,7 @@ STILL_TRAINS = (
     "The step can be timed after the run has ended: timing and training slow each other down."
 )
 OWN_PACES = (
-    "The workers do not wait for each other: the page shows the recorded pace of each worker."
+    "The workers do not wait for each other: the page shows the recorded speed of each worker."
 )
 KEPT = "Measured before; click Find out to measure again."
 SAME_CONFIG = "The form holds this run's config with"
@@ -117,7 +117,7 @@ class WhySlow:
 
     def _show_kept(self, run: Run) -> None:
         try:
-            verdict = kept_verdict(run)
+            verdict = saved_verdict(run)
         except RunError as error:
             self._found.value = markup.notice("warning", str(error))
             return
@@ -149,7 +149,7 @@ class WhySlow:
         if run is None:
             return
         if not self._together:
-            self._work.begin(lambda on_progress, stopped: own_paces(run), self._show_paces)
+            self._work.begin(lambda on_progress, stopped: worker_speeds(run), self._show_speeds)
             return
         seconds = self._seconds.read_or_say()
         if seconds is None:
@@ -213,5 +213,5 @@ class WhySlow:
             return
         self._tried.value = verdict_picture.trial(trial)
 
-    def _show_paces(self, paces: Sequence[OwnPace]) -> None:
-        self._found.value = verdict_picture.own_paces(paces)
+    def _show_speeds(self, speeds: Sequence[WorkerSpeed]) -> None:
+        self._found.value = verdict_picture.worker_speeds(speeds)

@@ -44,7 +44,7 @@ class RunView:
         self._lock = threading.RLock()
         self._poller: Poller | None = None
         self._over = threading.Event()
-        self._looked: Callable[[RunSnapshot, RunFeed], None] = lambda look, feed: None
+        self._on_snapshot: Callable[[RunSnapshot, RunFeed], None] = lambda snapshot, feed: None
         self._wanted: Callable[[Run], None] = self.open
         self._page_came: Callable[[], None] = lambda: None
         self._feed: RunFeed | None = None
@@ -59,7 +59,7 @@ class RunView:
         self._answered = False
         self._opened_at = 0.0
         self._cells = CellClock()
-        self._plain_look: RunSnapshot | None = None
+        self._plain_snapshot: RunSnapshot | None = None
         self._plain_due_at = 0.0
         self._plain_place = column()
         self.box = styled(
@@ -71,9 +71,9 @@ class RunView:
             ],
         )
 
-    def on_look(self, looked: Callable[[RunSnapshot, RunFeed], None]) -> None:
-        """Call `looked` after each look at the run, in the thread that follows the run."""
-        self._looked = looked
+    def on_snapshot(self, listener: Callable[[RunSnapshot, RunFeed], None]) -> None:
+        """Call `listener` with each new snapshot of the run, in the thread that follows the run."""
+        self._on_snapshot = listener
 
     def on_page(self, came: Callable[[], None]) -> None:
         """Call `came` when a page shows the view, also a page that was loaded again."""
@@ -104,7 +104,7 @@ class RunView:
             follower = _Follower(
                 feed, lambda: self._widget, self._cells, self._show, self._stand_in
             )
-            self._poller = Poller(follower.turn, lambda error: self._failed(feed, error))
+            self._poller = Poller(follower.poll, lambda error: self._failed(feed, error))
 
     def reveal(self) -> None:
         """Scroll the pages to the opened run."""
@@ -135,35 +135,35 @@ class RunView:
         self.actions.agreeing.clear()
         self._told = self._message.value = ""
 
-    def _show(self, look: RunSnapshot, feed: RunFeed) -> None:
-        if self.run is look.run:
-            self._looked(look, feed)
-            self._overtake(look)
+    def _show(self, snapshot: RunSnapshot, feed: RunFeed) -> None:
+        if self.run is snapshot.run:
+            self._on_snapshot(snapshot, feed)
+            self._overtake(snapshot)
         with self._lock:
-            if self.run is look.run and not look.alive:
+            if self.run is snapshot.run and not snapshot.alive:
                 self._over.set()
 
-    def _overtake(self, look: RunSnapshot) -> None:
+    def _overtake(self, snapshot: RunSnapshot) -> None:
         """Remove the result of an action when the run's state changes: an error, when it begins."""
-        state = (look.status, look.progress.note)
+        state = (snapshot.status, snapshot.progress.note)
         with self._lock:
-            began = look.status in BEGINS and look.status != self._state[0]
+            began = snapshot.status in BEGINS and snapshot.status != self._state[0]
             if state != self._state and (self._told == "info" or (self._told and began)):
                 self._told = self._message.value = ""
             self._state = state
 
-    def _stand_in(self, look: RunSnapshot, feed: RunFeed) -> None:
+    def _stand_in(self, snapshot: RunSnapshot, feed: RunFeed) -> None:
         """Show the run in the plain view, at a low rate, as long as no page has answered."""
         with self._lock:
             now = time.monotonic()
-            if self.run is not look.run or not self._needs_plain():
+            if self.run is not snapshot.run or not self._needs_plain():
                 return
-            if look is self._plain_look or now < self._plain_due_at:
+            if snapshot is self._plain_snapshot or now < self._plain_due_at:
                 return
             self._show_plainly(self._plain or PlainView(self._act))
             assert self._plain is not None
-            self._plain.show(look, feed)
-            self._plain_look, self._plain_due_at = look, now + PLAIN_SECONDS
+            self._plain.show(snapshot, feed)
+            self._plain_snapshot, self._plain_due_at = snapshot, now + PLAIN_SECONDS
 
     def _needs_plain(self) -> bool:
         """Return whether the page's time to answer is over. None can answer while a cell runs."""
@@ -174,7 +174,7 @@ class RunView:
 
     def _show_plainly(self, view: PlainView | None) -> None:
         if view is not self._plain:
-            self._plain, self._plain_look, self._plain_due_at = view, None, 0.0
+            self._plain, self._plain_snapshot, self._plain_due_at = view, None, 0.0
             self._plain_place.children = [] if view is None else [view.box]
 
     def _on_answer(self, version: int) -> None:
@@ -230,7 +230,7 @@ class RunView:
 
 
 class _Follower:
-    """A follower of one run. Each turn gives news to the page and to the plain view."""
+    """A follower of one run. Each poll gives news to the page and to the plain view."""
 
     def __init__(
         self,
@@ -246,8 +246,8 @@ class _Follower:
         self._whole_due_at = 0.0
         self._unsent = False
 
-    def turn(self) -> float:
-        """Do one turn, and return the seconds until the next turn."""
+    def poll(self) -> float:
+        """Poll once, and return the seconds until the next poll."""
         poll = self._polling.poll(watched=self._widget().watched)
         self._send(poll.news)
         if poll.snapshot is not None:

@@ -40,7 +40,7 @@ class BringBack:
             "Restore from an archive ...", "Copy a run from another folder", self._on_asked
         )
         self._folder = name_box("Restore from", placeholder=EXAMPLE)
-        self._folder.observe(lambda _: self._look(), "value")
+        self._folder.observe(lambda _: self._poll(), "value")
         self._found = styled(ipw.Dropdown, description="Run in the archive", style=ANY_WIDTH)
         self._bring = button("Restore", "Copy the run into the folder of runs", self._on_bring)
         self._message = html(description="State of restoring")
@@ -57,7 +57,7 @@ class BringBack:
         set_visible(self._choice, visible=not is_visible(self._choice))
         self._message.value = ""
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         """List the runs of the folder in the background, so that a slow disk delays no button."""
         place = self._folder.value.strip()
         self._offer([])

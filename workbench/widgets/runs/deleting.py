@@ -22,7 +22,7 @@ Report = Callable[[str, str], None]
 
 
 class Deleting:
-    """Asks before it deletes runs. `box` is empty between questions."""
+    """RowActions before it deletes runs. `box` is empty between questions."""
 
     def __init__(self, report: Report, deleted: Callable[[], None]) -> None:
         """Runs are deleted in the background.

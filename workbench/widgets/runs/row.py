@@ -24,7 +24,7 @@ NUMBERS = ("Batch", "Test accuracy", "Duration")
 
 
 @dataclass(frozen=True)
-class Asks:
+class RowActions:
     """The actions that a person can ask for in a row."""
 
     opened: Callable[[Run], None]
@@ -36,13 +36,13 @@ class Asks:
 class Row:
     """The check box, the values and the buttons of a run."""
 
-    def __init__(self, run: Run, asks: Asks) -> None:
+    def __init__(self, run: Run, actions: RowActions) -> None:
         self.run, self.title = run, run.title
         self.alive = True
-        self._box = check_box(f"Select {self.title}", asks.selected)
-        self._open = small("Open", f"Open {self.title}", lambda _: asks.opened(run))
+        self._box = check_box(f"Select {self.title}", actions.selected)
+        self._open = small("Open", f"Open {self.title}", lambda _: actions.opened(run))
         tip = f"Fill the form with the settings of {self.title}"
-        self._settings = small("Use these settings", tip, lambda _: asks.settings(run))
+        self._settings = small("Use these settings", tip, lambda _: actions.settings(run))
         self._cells = html(description=f"Run {run.id}")
         keys = styled(ipw.Box, "wb-run-keys", children=[self._open, self._settings])
         parts = [self._box, self._cells, keys]
@@ -64,7 +64,7 @@ class Row:
         known = summary.outline is not None
         self._allow(known)
         if summary.outline is None:
-            text = f"{self.run.id} cannot be read: {summary.trouble}"
+            text = f"{self.run.id} cannot be read: {summary.error}"
             self._cells.value = markup.quiet(text)
         else:
             self._cells.value = _cells(self.run, summary.title, summary.outline)

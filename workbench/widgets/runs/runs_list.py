@@ -22,7 +22,7 @@ from workbench.widgets.parts.page_parts import html, set_visible, styled
 
 from .bring_back import BringBack
 from .deleting import Deleting
-from .row import Asks, Row, small
+from .row import Row, RowActions, small
 from .search import NEWEST, Summaries
 from .table import Table
 from .tools import Tools
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from workbench.config import RunConfig
     from workbench.runs import Run
 
-LOOK_SECONDS = 3.0
+POLL_SECONDS = 3.0
 ROWS_AT_FIRST = 20
 
 
@@ -53,7 +53,7 @@ class RunsList:
         self._most = ROWS_AT_FIRST
         self._chosen: Callable[[Run], None] = lambda run: None
         self._use_settings: Callable[[RunConfig], None] = lambda config: None
-        self._asks = Asks(self._open, self._on_settings, self._on_selected)
+        self._row_actions = RowActions(self._open, self._on_settings, self._on_selected)
         self.tools = Tools(self._on_arranged, self._on_delete, self._reload)
         self._deleting = Deleting(self.tools.report, self._on_deleted)
         self._agreeing = Agreeing(self.tools.report)
@@ -80,7 +80,7 @@ class RunsList:
     def start(self) -> list[Run]:
         """List the runs, check them regularly from now on, and return them, newest first."""
         runs = self.reload()
-        self._poller = Poller(self._look, self._failed)
+        self._poller = Poller(self._poll, self._failed)
         return runs
 
     def close(self) -> None:
@@ -139,7 +139,7 @@ class RunsList:
     def _row_of(self, run: Run) -> Row:
         """Return the run's row. Make a new row if its run.json was damaged or fixed meanwhile."""
         row = self._made.get(run.id)
-        return row if row and type(row.run) is type(run) else Row(run, self._asks)
+        return row if row and type(row.run) is type(run) else Row(run, self._row_actions)
 
     def _emptiness(self, found: int) -> str:
         if not self._runs:
@@ -154,13 +154,13 @@ class RunsList:
     def _root(self) -> Path:
         return runs_root(self._runs_dir)
 
-    def _look(self) -> float:
+    def _poll(self) -> float:
         with self._lock:
             before, self._day = self._day, date.today()  # titles have the dates of other days
             there = {path.name for path in run_folders(self._root())}
             if there and not self._runs and self._is_plain():
                 self.reload()  # there is no row that could move
-                return LOOK_SECONDS
+                return POLL_SECONDS
             for run_id, row in self._table.rows.items():
                 if run_id not in there:
                     row.show_deleted()
@@ -168,7 +168,7 @@ class RunsList:
                     row.show(self._summaries.of(row.run))
             new = there - {run.id for run in self._runs}
             self.tools.offer_new(0 if self._added(new) else len(new))
-        return LOOK_SECONDS
+        return POLL_SECONDS
 
     def _added(self, names: Collection[str]) -> bool:
         """Show new runs above the rows, if they fit there and the person waits for nothing else."""

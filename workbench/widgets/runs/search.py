@@ -32,7 +32,7 @@ class Summary:
 
     title: str
     outline: Outline | None
-    trouble: str = ""
+    error: str = ""
 
     @property
     def alive(self) -> bool:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 @dataclasses.dataclass(frozen=True)
-class Joins:
-    """The connections between opening a script and the rest of the workbench."""
+class OpeningContext:
+    """The parts of the workbench that the opening of a script uses."""
 
     asked: Callable[[], RunConfig]
     """Returns the config that the form shows now."""
@@ -47,8 +47,8 @@ class ScriptOpening:
     the person keeps the edits, the form's script has them too, whatever the form's fields are.
     """
 
-    def __init__(self, joins: Joins, runs_dir: str | Path | None) -> None:
-        self._joins, self._runs_dir = joins, runs_dir
+    def __init__(self, context: OpeningContext, runs_dir: str | Path | None) -> None:
+        self._context, self._runs_dir = context, runs_dir
         self._changed: Callable[[str, str], None] = lambda name, text: None
         self._chosen: Callable[[], None] = lambda: None
         self._opened: Opened | None = None
@@ -115,7 +115,7 @@ class ScriptOpening:
         except RunError as error:
             self._refuse(Path(typed), error)
             return
-        devices = self._joins.devices()
+        devices = self._context.devices()
         self._state.value = markup.quiet(f"Reading {path} ...")
 
         def read() -> tuple[Opened, RunConfig]:
@@ -127,13 +127,13 @@ class ScriptOpening:
         )
 
     def _fill(self, name: str, opened: Opened, config: RunConfig) -> None:
-        before = self._joins.asked()
+        before = self._context.asked()
         unchanged = {name: getattr(before, name) for name in NOT_IN_SCRIPTS}
         self._opened, self._name, self._before = opened, name, before
         self._merged = "", Merged("", ())
         self._keep.value = True
         self._show(back=True, run=bool(opened.lost), keep=not opened.as_made)
-        self._joins.write(dataclasses.replace(config, **unchanged))
+        self._context.write(dataclasses.replace(config, **unchanged))
         self._changed(name, opened.text)
         self._state.value = self._summary(opened)
 
@@ -172,16 +172,16 @@ class ScriptOpening:
     def _undo(self, _: Any) -> None:
         self._opened = None
         if self._before is not None:
-            self._joins.write(self._before)
+            self._context.write(self._before)
         self._before = None
         self._state.value = markup.notice("info", "The form is as it was before.")
         self._show(back=False, run=False, keep=False)
 
     def _train(self, _: Any) -> None:
-        opened, devices = self._opened, self._joins.devices()
+        opened, devices = self._opened, self._context.devices()
         if opened is None:
             return
-        asked = self._joins.asked()
+        asked = self._context.asked()
         unchanged = {name: getattr(asked, name) for name in NOT_IN_SCRIPTS}
         name = asked.name or self._name
 
@@ -194,7 +194,7 @@ class ScriptOpening:
 
     def _started(self, run: Run) -> None:
         self._run.disabled = False
-        self._joins.started(run)
+        self._context.started(run)
 
     def _failed(self, error: Exception) -> None:
         self._run.disabled = False

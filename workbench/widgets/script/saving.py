@@ -8,7 +8,7 @@ from typing import Any
 
 import ipywidgets as ipw
 
-from workbench.place import beside
+from workbench.free_path import beside
 from workbench.runs.folder.files import RunError, expanded, sha256
 from workbench.scripts import ScriptError, read_script
 from workbench.widgets.form.fields import name_box

@@ -18,7 +18,7 @@ from workbench.widgets.parts.copy_button import COPIED, CopyButton
 from workbench.widgets.parts.page_parts import NO_WIDTH, column, html, set_visible, styled
 
 from .comparing import ScriptComparing
-from .opening import Joins, ScriptOpening
+from .opening import OpeningContext, ScriptOpening
 from .saving import ScriptSaving
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ FORMS, RUNS, OPENED = "form's script", "opened run's script", "opened file"
 class ScriptView:
     """A view that shows one script, alone or next to another, and saves it."""
 
-    def __init__(self, joins: Joins, runs_dir: str | Path | None = None) -> None:
+    def __init__(self, context: OpeningContext, runs_dir: str | Path | None = None) -> None:
         self._plan: Plan | None = None
         self._run: Run | None = None
         self._opened = ""
@@ -54,7 +54,7 @@ class ScriptView:
         self._copy = column(CopyButton())
         self._code = html(description="Script")
         self._saving = ScriptSaving(self._text)
-        self._opening = ScriptOpening(joins, runs_dir)
+        self._opening = ScriptOpening(context, runs_dir)
         self._comparing = ScriptComparing(runs_dir)
         self._comparing.offer(FORMS, self._form_text)
         title = html(markup.heading("Script"), description="Section")

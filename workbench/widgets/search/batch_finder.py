@@ -21,7 +21,7 @@ from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import button
 from workbench.widgets.pictures import search as search_picture
 
-from .view import Joins, SearchView, how_far
+from .view import SearchContext, SearchView, how_far
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
@@ -43,7 +43,7 @@ class BatchFinderView(SearchView[BatchProgress, FoundBatch]):
         {"per_replica_batch_size", "global_batch_size", "learning_rate", "epochs"}
     )
 
-    def __init__(self, joins: Joins) -> None:
+    def __init__(self, context: SearchContext) -> None:
         limit = NumberField("memory_limit", "Memory limit (MiB)", whole=True, optional=True)
         limit.hint("all available")
         limit.show_help(
@@ -55,7 +55,7 @@ class BatchFinderView(SearchView[BatchProgress, FoundBatch]):
         self._largest = button("Use the largest", "Write it into the form", self._use_largest)
         self._fastest = button("Use the fastest", "Write it into the form", self._use_fastest)
         self._found: FoundBatch | None = None
-        super().__init__(joins, [limit, budget], [self._largest, self._fastest])
+        super().__init__(context, [limit, budget], [self._largest, self._fastest])
 
     def _search(
         self,
@@ -64,7 +64,7 @@ class BatchFinderView(SearchView[BatchProgress, FoundBatch]):
         stopped: Callable[[], bool],
     ) -> FoundBatch:
         limit, budget = self._asked["memory_limit"], self._asked["budget"]
-        return find_batch_size(config, limit, budget, self._joins.devices(), on_progress, stopped)
+        return find_batch_size(config, limit, budget, self._context.devices(), on_progress, stopped)
 
     def _show_progress(self, progress: BatchProgress) -> str:
         if progress.trials:

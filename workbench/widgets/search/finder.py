@@ -9,7 +9,7 @@ from workbench.widgets.parts.page_parts import html, styled
 
 from .batch_finder import BatchFinderView
 from .rate_test import RateTestView
-from .view import Joins
+from .view import SearchContext
 
 ABOUT = (
     "Trials on this machine find both. Start with the batch size: the learning rate depends on it."
@@ -19,8 +19,8 @@ ABOUT = (
 class FinderView:
     """The two searches, one below the other."""
 
-    def __init__(self, joins: Joins) -> None:
-        self.batch, self.rate = BatchFinderView(joins), RateTestView(joins)
+    def __init__(self, context: SearchContext) -> None:
+        self.batch, self.rate = BatchFinderView(context), RateTestView(context)
         self.batch.on_busy(lambda busy: self.rate.allow(not busy))
         self.rate.on_busy(lambda busy: self.batch.allow(not busy))
         title = html(

@@ -16,7 +16,7 @@ from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import button
 from workbench.widgets.pictures import search as search_picture
 
-from .view import Joins, SearchView, how_far
+from .view import SearchContext, SearchView, how_far
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
@@ -37,7 +37,7 @@ class RateTestView(SearchView[RateProgress, RateTest]):
         {"learning_rate", "epochs", "steps_per_epoch", "steps_per_call"}
     )
 
-    def __init__(self, joins: Joins) -> None:
+    def __init__(self, context: SearchContext) -> None:
         fields = []
         for name, usual, help_text in (
             ("lowest", LOWEST, "The rate of the first step."),
@@ -52,7 +52,7 @@ class RateTestView(SearchView[RateProgress, RateTest]):
         steps.show_help("From the lowest to the highest rate. More steps give a finer curve.")
         self._suggested = button("Use it", "Write it into the form", self._use_suggested)
         self._found: RateTest | None = None
-        super().__init__(joins, [*fields, steps], [self._suggested])
+        super().__init__(context, [*fields, steps], [self._suggested])
 
     def _search(
         self,
@@ -66,7 +66,7 @@ class RateTestView(SearchView[RateProgress, RateTest]):
             asked["lowest"],
             asked["highest"],
             asked["steps"],
-            self._joins.devices(),
+            self._context.devices(),
             on_progress,
             stopped,
         )

@@ -36,8 +36,8 @@ OF_NO_ACCOUNT = set(NOT_TRAINED) - {"interpreter"}
 
 
 @dataclass(frozen=True)
-class Joins:
-    """The connections between a search and the rest of the workbench."""
+class SearchContext:
+    """The parts of the workbench that a search uses."""
 
     state: Callable[[], FormState]
     """Returns the form's state: its config and its problems."""
@@ -61,8 +61,10 @@ class SearchView(ABC, Generic[Progress, Found]):
     LEFT_OUT: ClassVar[frozenset[str]]
     """The form's fields that the search ignores."""
 
-    def __init__(self, joins: Joins, fields: Sequence[NumberField], uses: Sequence[Any]) -> None:
-        self._joins, self._fields, self._uses = joins, fields, uses
+    def __init__(
+        self, context: SearchContext, fields: Sequence[NumberField], uses: Sequence[Any]
+    ) -> None:
+        self._context, self._fields, self._uses = context, fields, uses
         self._stopping: threading.Event | None = None
         """The event that ends the running search; None if no search runs."""
         self._asked: Mapping[str, Any] = {}
@@ -128,7 +130,7 @@ class SearchView(ABC, Generic[Progress, Found]):
         )
 
     def _on_find(self, _: Any) -> None:
-        typed, state = self._typed(), self._joins.state()
+        typed, state = self._typed(), self._context.state()
         if typed is None:
             return
         problems = [each for each in state.problems if each.field not in self.LEFT_OUT]
@@ -196,7 +198,7 @@ class SearchView(ABC, Generic[Progress, Found]):
         own = {field.name: field for field in self._fields}
         for name, field in own.items():
             mine = [each for each in problems if each.field == name]
-            field.show_problems([sentence(each, self._joins.label_of) for each in mine])
+            field.show_problems([sentence(each, self._context.label_of) for each in mine])
         others = [str(each) for each in problems if each.field not in own]
         self._progress.value = "".join(markup.notice("error", each) for each in others)
 
@@ -213,8 +215,8 @@ class SearchView(ABC, Generic[Progress, Found]):
 
     def _use(self, result: str, **values: Any) -> None:
         """Write a result into the form; `result` describes it."""
-        asked = self._joins.state().config
-        self._joins.write(dataclasses.replace(asked, **values))
+        asked = self._context.state().config
+        self._context.write(dataclasses.replace(asked, **values))
         message = markup.quiet(f"The form has {result} now.")
         if not self._is_alike(asked, self._shown_config):
             message += markup.notice("warning", CHANGED)

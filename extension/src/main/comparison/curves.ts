@@ -19,7 +19,7 @@ interface Known {
   /** The state of its row at the request. */
   stamp: string;
   series: RunSeries | null;
-  trouble: string;
+  error: string;
 }
 
 export class Curves {
@@ -42,7 +42,7 @@ export class Curves {
 
   /** Why a run's curves are unavailable; empty if they are available. */
   troubleOf(run: string): string {
-    return this._known.get(run)?.trouble ?? '';
+    return this._known.get(run)?.error ?? '';
   }
 
   /** Keep the curves of these runs up to date; without runs there is no request. */
@@ -113,11 +113,11 @@ export class Curves {
     const answers = await this._answersOf(rows.map(({ id }) => id));
     answers.forEach((answer, at) => {
       const { id } = rows[at]!;
-      const failed = 'trouble' in answer;
+      const failed = 'error' in answer;
       this._known.set(id, {
         stamp: stamps[at]!,
         series: failed ? this.seriesOf(id) : answer,
-        trouble: failed ? answer.trouble : ''
+        error: failed ? answer.error : ''
       });
     });
     if (performance.now() - this._drawnAt >= DRAW_EVERY_MS) {
@@ -130,8 +130,8 @@ export class Curves {
     try {
       return await this._requests.series(runs);
     } catch (reason) {
-      const trouble = reason instanceof Error ? reason.message : String(reason);
-      return runs.map(() => ({ trouble }));
+      const error = reason instanceof Error ? reason.message : String(reason);
+      return runs.map(() => ({ error }));
     }
   }
 
@@ -143,6 +143,6 @@ export class Curves {
   }
 }
 
-function stampOf({ step, status, trouble }: Row): string {
-  return JSON.stringify([step, status, trouble]);
+function stampOf({ step, status, error }: Row): string {
+  return JSON.stringify([step, status, error]);
 }

@@ -39,7 +39,7 @@ const ACROSS = {
   time: 'training_seconds'
 } as const;
 
-/** A run of the comparison; `number` never changes, so that its line keeps its look. */
+/** A run of the comparison; `number` never changes, so that its line keeps its style. */
 export interface Curve {
   name: string;
   number: number;

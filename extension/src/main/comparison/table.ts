@@ -18,10 +18,10 @@ export interface Member {
   /** Its row in the list of runs; undefined if it is not listed. */
   row: Row | undefined;
   /** Why its curves are unavailable; empty if they are available. */
-  trouble: string;
+  error: string;
 }
 
-interface Asks {
+interface Callbacks {
   open: (member: Member) => void;
   remove: (member: Member) => void;
   /** Called with the new order after a click on a head; null: as listed. */
@@ -37,7 +37,7 @@ export class ComparisonTable {
   constructor(
     private _order: Order | null,
     private readonly _trans: TranslationBundle,
-    private readonly _asks: Asks
+    private readonly _callbacks: Callbacks
   ) {
     this.node.tabIndex = 0;
     this.node.setAttribute('role', 'region');
@@ -111,12 +111,12 @@ export class ComparisonTable {
     return sortHead(sorting, className, order, this._trans, () => {
       this._order = afterClick(this._order, name);
       this.show(this._members);
-      this._asks.sorted(this._order);
+      this._callbacks.sorted(this._order);
     });
   }
 
   private _row(member: Member, columns: Column[], at: number): HTMLElement {
-    const { name, row, trouble } = member;
+    const { name, row, error } = member;
     const open = this._button(
       member,
       'open',
@@ -124,7 +124,7 @@ export class ComparisonTable {
       this._trans.__('Open this run')
     );
     open.className = 'jp-WorkbenchCompare-open';
-    const note = trouble || row?.trouble || row?.about || '';
+    const note = error || row?.error || row?.about || '';
     const title = heading('', '', 'row');
     title.append(
       make('div', 'jp-WorkbenchCompare-name', sampleOf(lineOf(member)), open),
@@ -168,7 +168,7 @@ export class ComparisonTable {
     label: string,
     tip: string
   ): HTMLButtonElement {
-    const made = button(label, tip, () => this._asks[does](member));
+    const made = button(label, tip, () => this._callbacks[does](member));
     made.dataset.key = `${does}-${member.run}`;
     return made;
   }

@@ -3,7 +3,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { make, setText } from '../../runview/elements.js';
-import { Pace } from '../../runview/pace.js';
+import { DrawThrottle } from '../../runview/drawThrottle.js';
 import { Sight } from '../../runview/sight.js';
 import type { IWorkbenchServer } from '../../server/plugin.js';
 import type { Row, RunsUpdate } from '../../server/protocol.js';
@@ -26,7 +26,7 @@ export interface Compared {
 }
 
 /** The callbacks of a comparison to its panel. */
-interface Asks {
+interface Callbacks {
   open: (run: string, title: string) => void;
   /** Called when its runs or their order have changed. */
   changed: () => void;
@@ -36,14 +36,14 @@ export class ComparisonView {
   readonly node = make('section', 'wbv jp-WorkbenchCompare');
   private readonly _rows = new RunRows();
   private readonly _curves: Curves;
-  private readonly _pace = new Pace(() => this._show());
+  private readonly _throttle = new DrawThrottle(() => this._show());
   private readonly _chart: ComparisonChart;
   private readonly _table: ComparisonTable;
   private readonly _body = make('div');
   private readonly _note = make('p', 'wbv-notice wbv-warning');
   private readonly _empty = make('p', 'wbv-quiet');
   private readonly _sight: Sight;
-  /** A run keeps its number, and so the look of its line, when others are removed. */
+  /** A run keeps its number, and so the style of its line, when others are removed. */
   private readonly _numbers: Map<string, number>;
   private _unwatch: (() => void) | null = null;
   private readonly _link = (_: Stream, up: boolean): void =>
@@ -53,19 +53,19 @@ export class ComparisonView {
     private readonly _server: IWorkbenchServer,
     private readonly _compared: Compared,
     private readonly _trans: TranslationBundle,
-    private readonly _asks: Asks
+    private readonly _callbacks: Callbacks
   ) {
     const { runs, folder, order } = _compared;
     this._numbers = new Map(runs.map((run, at) => [run, at]));
     const requests = new Requests(_server.requests.settings, folder, _trans);
-    this._curves = new Curves(requests, () => this._pace.drawSoon());
+    this._curves = new Curves(requests, () => this._throttle.drawSoon());
     this._chart = new ComparisonChart(_trans);
     this._table = new ComparisonTable(order, _trans, {
-      open: ({ run, row }) => _asks.open(run, row?.title ?? run),
+      open: ({ run, row }) => _callbacks.open(run, row?.title ?? run),
       remove: ({ run }) => this._remove(run),
       sorted: changed => {
         _compared.order = changed;
-        _asks.changed();
+        _callbacks.changed();
       }
     });
     this.node.setAttribute('aria-label', _trans.__('Comparison of runs'));
@@ -84,7 +84,7 @@ export class ComparisonView {
     this._server.stream.connectedChanged.disconnect(this._link);
     this._sight.destroy();
     this._curves.destroy();
-    this._pace.destroy();
+    this._throttle.destroy();
     this._chart.destroy();
   }
 
@@ -123,7 +123,7 @@ export class ComparisonView {
     runs.splice(runs.indexOf(run), 1);
     this._show();
     this._table.node.focus();
-    this._asks.changed();
+    this._callbacks.changed();
   }
 
   private _show(): void {
@@ -145,7 +145,7 @@ export class ComparisonView {
       ? this._trans.__(
           'No runs to compare. Select runs in the list of runs, then click Compare.'
         )
-      : this._rows.trouble || this._trans.__('Reading the runs ...');
+      : this._rows.error || this._trans.__('Reading the runs ...');
   }
 
   private _members(rows: (Row | undefined)[]): Member[] {
@@ -157,7 +157,7 @@ export class ComparisonView {
       name: names[at]!,
       number: this._numbers.get(run)!,
       row: rows[at],
-      trouble:
+      error:
         rows[at] === undefined && this._rows.whole
           ? gone
           : this._curves.troubleOf(run)

@@ -2,7 +2,7 @@
 
 const REST_TIMES = 2;
 
-export class Pace {
+export class DrawThrottle {
   private _frame = 0;
   private _restUntil = 0;
 

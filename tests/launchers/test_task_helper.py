@@ -1,4 +1,4 @@
-"""The hand that starts a task on its host: how it finds the other tasks, and its errors."""
+"""The helper that starts a task on its host: how it finds the other tasks, and its errors."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.waiting import LIMIT_SECONDS
-from workbench.launchers import hand
+from workbench.launchers import task_helper
 from workbench.launchers.job import AttemptFolder, JobFolder
 
 TWO = ("worker-0", "worker-1")
@@ -37,7 +37,7 @@ def job(
 
 
 def start(folder: JobFolder, number: int, **environment: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, hand.__file__, str(folder.path), str(number)]
+    command = [sys.executable, task_helper.__file__, str(folder.path), str(number)]
     return subprocess.Popen(command, env={**os.environ, **environment})
 
 
@@ -115,9 +115,9 @@ os.abort()
 
 
 def test_a_folder_missing_on_the_host_is_reported(tmp_path: Path) -> None:
-    command = [sys.executable, hand.__file__, str(tmp_path / "elsewhere"), "0"]
+    command = [sys.executable, task_helper.__file__, str(tmp_path / "elsewhere"), "0"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == hand.UNSHARED
+    assert done.returncode == task_helper.UNSHARED
     assert "All hosts must share the folder of a run" in done.stderr
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from workbench.environments.errors import MakingError
-from workbench.environments.progress import Account
+from workbench.environments.progress import ProgressReport
 
 GIB = 2**30
 OTHER_PLACE = "set the environment variable WORKBENCH_ENVIRONMENTS to another folder"
@@ -39,7 +39,7 @@ def environments_dir() -> Path:
 
 
 @contextlib.contextmanager
-def locked(folder: Path, account: Account) -> Iterator[int]:
+def locked(folder: Path, report: ProgressReport) -> Iterator[int]:
     """Wait for the lock of an environment and hold it; children may inherit its descriptor.
 
     Raises:
@@ -54,7 +54,7 @@ def locked(folder: Path, account: Account) -> Iterator[int]:
         raise unwritable(folder.parent, error) from error
     try:
         while not _taken(fd):
-            account.tick("Waiting for another process that is making this environment.")
+            report.tick("Waiting for another process that is making this environment.")
             time.sleep(_PATIENCE_SECONDS)
         yield fd
     finally:

@@ -12,12 +12,12 @@ from tests.widgets.folders import records, write_run, write_steps
 from workbench.config import RunConfig
 from workbench.points import Lines
 from workbench.runs import Run
-from workbench.runs.records.kept import ACROSS, LINES, MEASURES, RunLines
+from workbench.runs.records.cache import ACROSS, LINES, MEASURES, RunLines
 from workbench.runs.records.live import LiveRun
 
 
 def lines_of(run: Run) -> Lines:
-    return RunLines(run.dir, run.plan).look()
+    return RunLines(run.dir, run.plan).read()
 
 
 def assert_same(one: Lines, other: Lines) -> None:
@@ -65,11 +65,11 @@ def test_lines_of_an_ended_run_are_read_from_its_file(tmp_path: Path) -> None:
 def test_lines_are_read_again_after_a_resume(tmp_path: Path) -> None:
     run = timed_run(tmp_path, ONE, 1000.0)
     followed = RunLines(run.dir, run.plan)
-    before = followed.look()
+    before = followed.read()
     change_records(run)
-    assert_same(followed.look(), before)
+    assert_same(followed.read(), before)
     resume(run)
-    for after in (followed.look(), lines_of(run), lines_of(run)):
+    for after in (followed.read(), lines_of(run), lines_of(run)):
         np.testing.assert_allclose(after.loss, 2 * before.loss)
 
 
@@ -110,15 +110,15 @@ def test_in_a_folder_that_takes_no_file_the_records_are_read(tmp_path: Path) -> 
 def test_only_new_records_of_a_run_that_goes_on_are_read(tmp_path: Path) -> None:
     run = write_run(tmp_path, "running", steps=2)
     followed = RunLines(run.dir, run.plan)
-    assert followed.look().step.tolist() == [1, 2]
+    assert followed.read().step.tolist() == [1, 2]
     write_steps(run.dir / "worker-0", 1, 2, records(3))
-    assert followed.look().step.tolist() == [1, 2, 3, 4, 5]
+    assert followed.read().step.tolist() == [1, 2, 3, 4, 5]
     assert not (run.dir / LINES.name).exists()
 
 
 def test_a_deleted_run_has_no_lines(tmp_path: Path) -> None:
     run = timed_run(tmp_path, ONE, 1000.0)
     followed = RunLines(run.dir, run.plan)
-    assert len(followed.look().step) == 200
+    assert len(followed.read().step) == 200
     run.delete()
-    assert len(followed.look().step) == 0
+    assert len(followed.read().step) == 0

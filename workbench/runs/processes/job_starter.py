@@ -1,4 +1,4 @@
-"""The tasks of a run in a job of an engine: hands on its hosts start them, files control them."""
+"""The tasks of a run in a job of an engine: helpers on its hosts start them, files control them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from workbench.launchers import Engine, JobStatus, LauncherError
 from workbench.launchers.job import AttemptFolder, JobFolder
 
 from .ending import TaskProcess
-from .hands import Hands
+from .task_starter import TaskStarter
 
-LOOK_SECONDS = 2.0
+POLL_SECONDS = 2.0
 """The time between two questions to the engine about the job's status."""
 LAST_FILES_SECONDS = 10.0
-"""From the job's end until the last files of its hands must have arrived."""
+"""From the job's end until the last files of its helpers must have arrived."""
 KILLED = -9
 NOT_ASKED = (LauncherError, OSError, ValueError)
 """The errors of an engine that cannot be asked now, or of an unreadable shared folder."""
-NOT_YET_LOOKED = JobStatus("waiting", "SUBMITTED")
+NOT_YET_ASKED = JobStatus("waiting", "SUBMITTED")
 
 
 class Job:
@@ -30,18 +30,18 @@ class Job:
 
     def __init__(self, engine: Engine, folder: JobFolder, name: str) -> None:
         self.engine, self.folder, self.name = engine, folder, name
-        self.trouble = ""
+        self.error = ""
         """The reason why the engine could not be asked the last time; empty if it could."""
-        self._look = NOT_YET_LOOKED
+        self._status = NOT_YET_ASKED
         self._over_at: float | None = None
         self._closed = threading.Event()
-        self._looked = threading.Event()
+        self._asked = threading.Event()
         threading.Thread(target=self._watch, daemon=True).start()
 
     @property
-    def look(self) -> JobStatus:
+    def status(self) -> JobStatus:
         """The job's status at the last check."""
-        return self._look
+        return self._status
 
     def is_over(self, attempt: int) -> bool:
         """Return whether this attempt of the engine has ended and its last files must be here."""
@@ -56,38 +56,39 @@ class Job:
         """Wait until this attempt is over, at most `seconds`; return the job's status."""
         until = time.monotonic() + seconds
         while self._is_in(attempt) and time.monotonic() < until:
-            self._looked.clear()
-            self._looked.wait(LOOK_SECONDS)
-        return self._look
+            self._asked.clear()
+            self._asked.wait(POLL_SECONDS)
+        return self._status
 
     def cancel(self) -> None:
-        """End the job; if the engine cannot be asked, note the reason in `trouble`."""
+        """End the job; if the engine cannot be asked, note the reason in `error`."""
         try:
             self.engine.cancel(self.folder.path, self.name)
         except NOT_ASKED as error:
-            self.trouble = str(error)
+            self.error = str(error)
 
     def close(self) -> None:
         """Stop the checks of the job."""
         self._closed.set()
 
     def _is_in(self, attempt: int) -> bool:
-        return self._look.attempt == attempt and self._look.phase == "running"
+        return self._status.attempt == attempt and self._status.phase == "running"
 
     def _watch(self) -> None:
         while not self._closed.is_set():
             try:
-                status = self.engine.look(self.folder.path, self.name)
-                self._look = status or JobStatus("over", "FORGOTTEN", attempt=self._look.attempt)
-                self.trouble = ""
+                found = self.engine.job_status(self.folder.path, self.name)
+                forgotten = JobStatus("over", "FORGOTTEN", attempt=self._status.attempt)
+                self._status = found or forgotten
+                self.error = ""
             except NOT_ASKED as error:
-                self.trouble = str(error)
-            self._looked.set()
-            self._closed.wait(LOOK_SECONDS)
+                self.error = str(error)
+            self._asked.set()
+            self._closed.wait(POLL_SECONDS)
 
 
-class JobHands(Hands):
-    """The hands on the hosts of a job, which start its tasks by themselves."""
+class JobTaskStarter(TaskStarter):
+    """The follower of the helpers on the hosts of a job, which start its tasks by themselves."""
 
     job: Job
 
@@ -97,7 +98,7 @@ class JobHands(Hands):
         self._started: dict[str, int] = {}
 
     def choose_addresses(self, tasks: Sequence[str]) -> dict[str, Any]:
-        """Leave the choice to the hands, which know their hosts."""
+        """Leave the choice to the helpers, which know their hosts."""
         return {}
 
     def close(self) -> None:
@@ -108,7 +109,7 @@ class JobHands(Hands):
         return any(self.folder.message(task, "clock") for task in tasks)
 
     def start(self, task: str, log: Path) -> TaskProcess:
-        """Follow the task that its hand has started; a later call has the task started again."""
+        """Follow the task that its helper has started; a later call has the task started again."""
         times = self._started.get(task, 0)
         if times:
             self.folder.ask(task, "again", str(times))
@@ -119,42 +120,42 @@ class JobHands(Hands):
 class JobProcess(TaskProcess):
     """The process of a task on a host of the job."""
 
-    def __init__(self, hands: JobHands, task: str, times: int) -> None:
+    def __init__(self, starter: JobTaskStarter, task: str, times: int) -> None:
         super().__init__()
-        self._hands, self._task, self._times = hands, task, times
+        self._starter, self._task, self._times = starter, task, times
         self._ended: dict[str, int] | None = None
 
     @property
     def exit_status(self) -> int | None:
-        """The exit status that its hand reports; as after a kill if the job ended without one."""
+        """The exit status that its helper reports; as after a kill if the job ended without one."""
         if self._ended is None:
-            report = json.loads(self._hands.folder.message(self._task, "exit") or "{}")
+            report = json.loads(self._starter.folder.message(self._task, "exit") or "{}")
             if report.get("started") == self._times:
                 self._ended = report
-            elif self._hands.job.is_over(self._hands.attempt):
+            elif self._starter.job.is_over(self._starter.attempt):
                 self._ended = {"status": KILLED, "peak_bytes": 0}
         return None if self._ended is None else self._ended["status"]
 
     @property
     def peak_bytes(self) -> int | None:
-        """The peak memory in bytes that its hand reports at the end."""
+        """The peak memory in bytes that its helper reports at the end."""
         return (self._ended or {}).get("peak_bytes")
 
     def kill(self) -> None:
-        """Ask its hand to end the process."""
-        self._hands.folder.ask(self._task, "end")
+        """Ask its helper to end the process."""
+        self._starter.folder.ask(self._task, "end")
 
     def close(self) -> None:
         """Do nothing: no resources are held here."""
 
     def wait(self) -> None:
-        """Wait until its hand reports that the process has ended, or until its job is over."""
+        """Wait until its helper reports that the process has ended, or until its job is over."""
         until = time.monotonic() + 2 * LAST_FILES_SECONDS
         while self.exit_status is None and time.monotonic() < until:
             time.sleep(0.1)
 
     def _request_stop(self) -> None:
-        self._hands.folder.ask(self._task, "stop")
+        self._starter.folder.ask(self._task, "stop")
 
     def _terminate(self) -> None:
-        self._hands.folder.ask(self._task, "end")
+        self._starter.folder.ask(self._task, "end")

@@ -17,8 +17,8 @@ from .estimates import FEWEST, median_of
 
 
 @dataclass(frozen=True)
-class OwnPace:
-    """The recorded pace of a worker's own steps, in seconds."""
+class WorkerSpeed:
+    """The recorded speed of a worker's own steps, in seconds."""
 
     task: str
     step: Interval
@@ -27,8 +27,8 @@ class OwnPace:
     """The time from the update of a step to the arrival of the next step's batch."""
 
 
-def own_paces(run: Run) -> list[OwnPace]:
-    """Return the pace of each worker of a run whose workers wait for nobody.
+def worker_speeds(run: Run) -> list[WorkerSpeed]:
+    """Return the speed of each worker of a run whose workers wait for nobody.
 
     The run did not record the computing of a step separately from the way to the parameter servers
     and back.
@@ -38,7 +38,7 @@ def own_paces(run: Run) -> list[OwnPace]:
     """
     from workbench.runs.records.staleness import read_updates  # loads pandas
 
-    paces = []
+    speeds = []
     for records in read_tasks(run.dir, shape_of(read_json(run.dir / "plan.json"))):
         task = f"worker-{records.worker}"
         calls = records.calls[~records.opening]
@@ -50,11 +50,11 @@ def own_paces(run: Run) -> list[OwnPace]:
                 f"be told from {FEWEST}. Let it train longer."
             )
         step = median_of(calls[:, 3] / calls[:, 1])
-        paces.append(OwnPace(task, step, median_of(np.maximum(gaps, 0.0))))
-    return paces
+        speeds.append(WorkerSpeed(task, step, median_of(np.maximum(gaps, 0.0))))
+    return speeds
 
 
-def slowest_of(paces: Sequence[OwnPace]) -> OwnPace | None:
+def slowest_of(speeds: Sequence[WorkerSpeed]) -> WorkerSpeed | None:
     """Return the worker whose step takes longest; None if it does not differ from all others."""
-    *others, last = sorted(paces, key=lambda pace: pace.step.value)
-    return last if all(last.step.low > pace.step.high for pace in others) and others else None
+    *others, last = sorted(speeds, key=lambda speed: speed.step.value)
+    return last if all(last.step.low > speed.step.high for speed in others) and others else None

@@ -1,4 +1,4 @@
-"""The hands that start a run's tasks: on this machine, or as a job of an engine."""
+"""The starters of a run's tasks: on this machine, or as a job of an engine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .forks import Forks
 from .local_process import LocalProcess
 
 
-class Hands(ABC):
+class TaskStarter(ABC):
     """The starter of the processes of one attempt's tasks."""
 
     @abstractmethod
@@ -41,7 +41,7 @@ class Hands(ABC):
         """Release the resources held for the tasks, once all have ended."""
 
 
-class LocalHands(Hands):
+class LocalTaskStarter(TaskStarter):
     """The starter of tasks as processes of this machine, which hold the given locks too."""
 
     def __init__(

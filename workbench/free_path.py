@@ -27,7 +27,7 @@ def beside(path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def new_place(target: Path) -> Iterator[Path]:
+def new_path(target: Path) -> Iterator[Path]:
     """Yield a path for a new file or folder, which gets the target's name when it is complete.
 
     Raises:

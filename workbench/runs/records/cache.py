@@ -28,7 +28,7 @@ Stamp = list[int]
 
 
 @dataclass(frozen=True)
-class KeptFile:
+class CacheFile:
     """A file in the folder of a run that is over: a line of JSON values, and bytes after it."""
 
     name: str
@@ -63,7 +63,7 @@ class Totals:
     """How long it took; see `Ledger.seconds`."""
 
 
-TOTALS = KeptFile("totals.json", 1)
+TOTALS = CacheFile("totals.json", 1)
 
 
 def read_totals(run_dir: Path) -> Totals:
@@ -82,12 +82,12 @@ def read_totals(run_dir: Path) -> Totals:
     return totals
 
 
-LINES = KeptFile("curves.kept", 1)
+LINES = CacheFile("curves.kept", 1)
 ACROSS, MEASURES = ("step", "examples", "training_seconds"), ("loss", "accuracy", "rate")
 
 
 class RunLines:
-    """The lines of a run. A look reads only new records; of a run that is over, one small file."""
+    """The lines of a run. A read takes only new records; of a run that is over, one small file."""
 
     def __init__(self, run_dir: Path, plan: Plan) -> None:
         self._dir, self._plan = run_dir, plan
@@ -96,7 +96,7 @@ class RunLines:
         self._last: Lines | None = None
         """The lines of the run that was over at the stamp."""
 
-    def look(self) -> Lines:
+    def read(self) -> Lines:
         """Return the present lines; those of a run that is over are kept in its folder.
 
         Raises:
@@ -104,7 +104,7 @@ class RunLines:
         """
         stamp = stamp_of(self._dir)
         if self._last is None or not stamp or stamp != self._stamp:
-            self._stamp, self._last = stamp, _kept_lines(self._dir, stamp)
+            self._stamp, self._last = stamp, _cached_lines(self._dir, stamp)
         return self._read(stamp) if self._last is None else self._last
 
     def _read(self, stamp: Stamp) -> Lines:
@@ -114,7 +114,7 @@ class RunLines:
             self._live.poll()
         lines = self._live.points().lines
         if over:
-            _keep_lines(self._dir, stamp, lines)
+            _cache_lines(self._dir, stamp, lines)
             self._last, self._live = lines, None
         return lines
 
@@ -128,7 +128,7 @@ def stamp_of(run_dir: Path) -> Stamp:
     return [events.st_size, events.st_mtime_ns]
 
 
-def _keep_lines(run_dir: Path, stamp: Stamp, lines: Lines) -> None:
+def _cache_lines(run_dir: Path, stamp: Stamp, lines: Lines) -> None:
     rows = [getattr(lines, name) for name in (*ACROSS, *MEASURES)]
     values = {
         "points": len(lines.step),
@@ -138,7 +138,7 @@ def _keep_lines(run_dir: Path, stamp: Stamp, lines: Lines) -> None:
     LINES.write(run_dir, stamp, values, np.vstack(rows).astype("<f8").tobytes())
 
 
-def _kept_lines(run_dir: Path, stamp: Stamp) -> Lines | None:
+def _cached_lines(run_dir: Path, stamp: Stamp) -> Lines | None:
     found = LINES.read(run_dir, stamp)
     if found is None:
         return None

@@ -9,7 +9,7 @@ import pytest
 
 from workbench.interval import Interval
 from workbench.runs.folder.files import RunError
-from workbench.runs.programs.kept import read_kept
+from workbench.runs.programs.measurement import read_measurement
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ FOUND = Found(Interval(2.0, 1.0, math.inf), ("a", "b"), None, 1 / 3)
 def test_a_kept_measurement_is_read_back_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "found.json"
     path.write_text(json.dumps({**asdict(FOUND), "sentence": "What follows from it."}))
-    assert read_kept(path, Found) == FOUND
+    assert read_measurement(path, Found) == FOUND
 
 
 def test_a_missing_file_gives_none(tmp_path: Path) -> None:
-    assert read_kept(tmp_path / "found.json", Found) is None
+    assert read_measurement(tmp_path / "found.json", Found) is None
 
 
 @pytest.mark.parametrize(
@@ -47,4 +47,4 @@ def test_an_unreadable_measurement_is_reported_with_a_fix(
     with pytest.raises(
         RunError, match=f"measurement in .*found.json cannot be read: {why}.* again"
     ):
-        read_kept(path, Found)
+        read_measurement(path, Found)

@@ -10,7 +10,7 @@ from workbench.runs.folder.files import RunError
 T = TypeVar("T")
 
 
-def read_kept(path: Path, kind: type[T]) -> T | None:
+def read_measurement(path: Path, kind: type[T]) -> T | None:
     """Return the kept JSON as the dataclass `kind`; None if there is no file.
 
     Raises:

@@ -9,7 +9,7 @@ import { duration, short } from './words.js';
 
 const FONT = '11px system-ui, sans-serif';
 
-type Look = Pick<uPlot.Options, 'axes' | 'bands' | 'scales' | 'series'>;
+type PlotOptions = Pick<uPlot.Options, 'axes' | 'bands' | 'scales' | 'series'>;
 
 /** The choices that decide how lines are drawn. */
 export interface Style {
@@ -24,12 +24,12 @@ export interface Style {
 }
 
 /** Return the options of uPlot for a chart; colours come from its node at each drawing. */
-export function look(
+export function plotOptions(
   { chart, treatment, synchronous, few, spread }: Style,
   lines: Line[],
   node: Element,
   trans: Translation
-): Look {
+): PlotOptions {
   const band: uPlot.Band = {
     series: [2, 1],
     fill: 'rgba(122, 130, 140, 0.22)'
@@ -118,18 +118,18 @@ function style(node: Element, name: string, otherwise: string): string {
 }
 
 function drawn(line: Line, few: boolean): uPlot.Series {
-  const { name, color, look } = line;
+  const { name, color, style } = line;
   const dots = few && !isEdge(line);
   return {
     label: name,
     stroke: color,
-    ...look,
+    ...style,
     points: {
       show: dots,
       size: 4,
       stroke: color,
       fill: color,
-      ...look.points
+      ...style.points
     }
   };
 }

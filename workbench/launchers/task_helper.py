@@ -1,13 +1,13 @@
 """The program that starts a run's train.py on a cluster's host and obeys the run's supervisor.
 
-`python hand.py JOB_DIR TASK [ATTEMPT] [--held]` is one task of the job. TASK is the task's name or
-number. ATTEMPT counts from 0 how often the engine has restarted the job.
+`python task_helper.py JOB_DIR TASK [ATTEMPT] [--held]` is one task of the job. TASK is the task's
+name or number. ATTEMPT counts from 0 how often the engine has restarted the job.
 
 ATTEMPT `auto` is for engines that restart tasks one by one. It stands for the newest attempt, or
 for a new attempt if the task has already been in the newest one. A new attempt takes the other
 tasks along. With --held the task is killed when standard input ends; the process that starts the
-hand holds standard input open. WORKBENCH_DOMAIN is added to the host's name, so that other hosts
-find it.
+helper holds standard input open. WORKBENCH_DOMAIN is added to the host's name, so that other
+hosts find it.
 
 The program is copied to the run's folder and needs the standard library only. So no part of the
 workbench must be installed on the hosts. All messages and requests are files in the job's folder,
@@ -40,7 +40,7 @@ import threading
 import time
 from typing import Any
 
-LOOK_SECONDS = 0.2
+POLL_SECONDS = 0.2
 CALL_SECONDS = 3.0
 VERSION_SECONDS = 60.0
 NOTICE_SECONDS = 3.0
@@ -77,7 +77,7 @@ class MeetingError(Exception):
     """The tasks do not find each other. The message names the task, the reason and the fix."""
 
 
-class Hand:
+class TaskHelper:
     """One task of a job on its host."""
 
     def __init__(self, folder: pathlib.Path, task: str, attempt: str) -> None:
@@ -119,7 +119,7 @@ class Hand:
         return status if status >= 0 else 128 - status
 
     def end_with_the_holder(self) -> None:
-        """Notice the end of the process that started this hand: then the task's place is lost."""
+        """Notice the end of the process that started this helper, and end too."""
 
         def wait_for_the_end() -> None:
             while os.read(sys.stdin.fileno(), 1):
@@ -231,7 +231,7 @@ class Hand:
                 )
             if self.stop_requested.is_set() or self.is_ended():
                 raise MeetingError("The tasks were stopped before they met. Resume the run.")
-            time.sleep(LOOK_SECONDS / 2)
+            time.sleep(POLL_SECONDS / 2)
         return messages
 
     def reach(self, task: str, address: str, until: float) -> None:
@@ -255,7 +255,7 @@ class Hand:
                     f"{self.task} on {socket.gethostname()} cannot reach {task} at {address}: "
                     f"{why}. {fix}, then resume the run."
                 )
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
 
     def train(self, environment: dict[str, str]) -> tuple[int, int]:
         """Run train.py to its end; return its exit status and the most bytes that it held.
@@ -290,7 +290,7 @@ class Hand:
                     stop_sent = True
                 if self.is_ended() or self.leader_ended():
                     break  # it has no more time
-                time.sleep(LOOK_SECONDS)
+                time.sleep(POLL_SECONDS)
         finally:
             # Together with all processes that it left in its group.
             with contextlib.suppress(ProcessLookupError):
@@ -347,7 +347,7 @@ class Hand:
             with contextlib.suppress(OSError, ValueError):
                 if int(again.read_text(encoding="utf-8")) == times:
                     return True
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
         return False
 
 
@@ -407,7 +407,7 @@ def main(arguments: list[str]) -> int:
     attempt = arguments[2] if len(arguments) > 2 else "0"
     held = "--held" in arguments
     try:
-        hand = Hand(folder, task, attempt)
+        helper = TaskHelper(folder, task, attempt)
     except OSError as error:
         host: Any = socket.gethostname()
         sys.stderr.write(
@@ -416,8 +416,8 @@ def main(arguments: list[str]) -> int:
         )
         return UNSHARED
     if held:
-        hand.end_with_the_holder()
-    return hand.run()
+        helper.end_with_the_holder()
+    return helper.run()
 
 
 if __name__ == "__main__":

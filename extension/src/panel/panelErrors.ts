@@ -6,14 +6,14 @@ import type { Failure } from './source.js';
 
 export const MANAGER = '@jupyter-widgets/jupyterlab-manager';
 
-export type Trouble =
+export type PanelError =
   | { kind: 'ended' | 'restarted' | 'closed' | 'unreachable' | 'no kernels' }
   | { kind: 'not started'; error: string }
   | { kind: 'silent'; kernel: string }
   | { kind: 'raised'; kernel: string; failure: Failure }
   | { kind: 'no widgets'; disabled: boolean };
 
-/** A trouble explained to people: the rule, the finding, the fix; `detail` on request. */
+/** An error explained to people: the rule, the finding, the fix; `detail` on request. */
 export interface Explanation {
   rule: string;
   found: string;
@@ -21,10 +21,10 @@ export interface Explanation {
   detail?: string;
 }
 
-/** What a click does about a trouble. */
+/** What a click does about an error. */
 export type Remedy = 'start' | 'connect' | 'reload';
 
-export function remedyFor({ kind }: Trouble): Remedy {
+export function remedyFor({ kind }: PanelError): Remedy {
   if (kind === 'unreachable') {
     return 'connect';
   }
@@ -32,21 +32,18 @@ export function remedyFor({ kind }: Trouble): Remedy {
 }
 
 export function explain(
-  trouble: Trouble,
+  error: PanelError,
   trans: TranslationBundle
 ): Explanation {
-  switch (trouble.kind) {
+  switch (error.kind) {
     case 'raised':
-      return raised(trouble.kernel, trouble.failure, trans);
+      return raised(error.kernel, error.failure, trans);
     case 'no widgets':
-      return noWidgets(trouble.disabled, trans);
+      return noWidgets(error.disabled, trans);
     case 'silent':
       return {
         rule: trans.__('To show the form, the panel runs code in its kernel.'),
-        found: trans.__(
-          'The kernel "%1" did not show the form.',
-          trouble.kernel
-        ),
+        found: trans.__('The kernel "%1" did not show the form.', error.kernel),
         fix: trans.__(
           'Choose a Python kernel that has tf-distribute-workbench.'
         )
@@ -54,7 +51,7 @@ export function explain(
     case 'not started':
       return {
         rule: trans.__('The workbench runs in its own kernel.'),
-        found: trans.__('The kernel could not be started: %1', trouble.error),
+        found: trans.__('The kernel could not be started: %1', error.error),
         fix: trans.__('Try again, or choose another kernel.')
       };
     case 'no kernels':
@@ -76,7 +73,7 @@ export function explain(
     default:
       return {
         rule: trans.__('A workbench needs its own kernel.'),
-        found: lost(trouble.kind, trans),
+        found: lost(error.kind, trans),
         fix: trans.__(
           'Start a new workbench. Runs in progress continue, and the new workbench finds them.'
         )
@@ -142,7 +139,7 @@ function noWidgets(disabled: boolean, trans: TranslationBundle): Explanation {
 
 /** Thrown if a workbench cannot be shown. */
 export class Stopped extends Error {
-  constructor(readonly trouble: Trouble) {
-    super(trouble.kind);
+  constructor(readonly error: PanelError) {
+    super(error.kind);
   }
 }

@@ -1,4 +1,4 @@
-"""A snapshot of a run, and its account for a page: everything except the curves, as JSON."""
+"""A snapshot of a run, and the parts of it that a page shows: all but the curves, as JSON."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def resume_part(run: Run, status: str) -> dict[str, int | None]:
     return {"resumeStep": run.resume_step if status in RESUMABLE else None}
 
 
-def account(snapshot: RunSnapshot) -> dict[str, Any]:
-    """Return the parts of the account; a changed part is sent again."""
+def snapshot_parts(snapshot: RunSnapshot) -> dict[str, Any]:
+    """Return what a page shows of a run, in parts; a changed part is sent again."""
     progress = snapshot.progress
     note = " ".join(filter(None, (progress.note, progress.changed)))
     tasks = [lane.task for lane in progress.lanes]
