@@ -121,5 +121,5 @@ def test_the_command_scale_prints_a_sentence_and_numbers(
 def test_a_step_that_changes_weights_without_the_optimizer_is_refused(
     runs: dict[str, Trained],
 ) -> None:
-    with pytest.raises(RunError, match=r"changed them past model\.optimizer\. Have the optimizer"):
+    with pytest.raises(RunError, match=r"weights without model\.optimizer\. Let the optimizer"):
         measure_gradients(runs["by_hand"].run.dir, 8)

@@ -65,7 +65,7 @@ def test_a_custom_model_keeps_its_optimizer_in_fit() -> None:
 
 @pytest.mark.slow
 def test_a_learning_rate_that_cannot_be_set_is_an_error() -> None:
-    with pytest.raises(RunError, match=r"learning rate can be set; received SGD.*Give it a number"):
+    with pytest.raises(RunError, match=r"learning rate can be set; got SGD.*Give it a number"):
         find_learning_rate(RunConfig(model=f"{OWN}:scheduled"), devices=LAPTOP)
 
 
