@@ -143,7 +143,7 @@ def test_a_job_that_can_never_start_is_refused_immediately_with_its_field(
     assert problem(RunConfig(launcher="slurm", time_limit_minutes=600))[0] == "time_limit_minutes"
     field, text = problem(RunConfig(launcher="slurm"), tuple(f"worker-{n}" for n in range(5)))
     assert field == "workers"
-    assert "Ask for fewer workers" in text
+    assert "or ask for fewer workers" in text
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ def own_terminal(tmp_path: Path) -> Terminal:
 def test_without_a_missing_build_the_command_asks_for_a_choice(own_terminal: Terminal) -> None:
     done = own_terminal.type("environment")
     assert done.returncode == 1
-    assert "lacks TensorFlow for this TPU or CPU" in done.stderr
+    assert "already has the TensorFlow that this machine needs" in done.stderr
     assert "--build tpu or cpu" in done.stderr
 
 

@@ -159,9 +159,11 @@ def test_a_host_without_the_runs_folder_is_named_as_the_cause(
     failed = event_of(run, "failed")
     assert failed is not None
     assert failed["task"] == "worker-1"
-    assert failed["cause"].startswith("All hosts must share the folder of a run; ")
+    words, _, reason = failed["cause"].partition(". ")
+    assert words == "A host of this run does not see the run's folder"
+    assert reason.startswith("All hosts must share the folder of a run; ")
     assert "then resume the run" in failed["fix"]
-    assert failed["cause"] in failed["log"]
+    assert reason in failed["log"]
 
 
 def test_a_host_whose_python_does_not_start_is_blamed_and_not_a_task_that_waits_for_it(

@@ -187,7 +187,9 @@ def test_a_node_without_the_runs_folder_is_named_and_nothing_is_restarted(
         assert over(run) == "failed"
     failed = event_of(run, "failed")
     assert failed is not None
-    assert failed["cause"].startswith("All hosts must share the folder of a run; ")
+    words, _, reason = failed["cause"].partition(". ")
+    assert words == "A host of this run does not see the run's folder"
+    assert reason.startswith("All hosts must share the folder of a run; ")
     folder = JobFolder.newest(run.dir)
     assert folder is not None
     attempts = [path.name for path in folder.path.glob("ray-results/attempt-*")]
