@@ -71,7 +71,7 @@ class RunFeed:
     def news(self, snapshot: RunSnapshot | None) -> Message | None:
         """Read the new data of the run and return it as a message; None if nothing is new.
 
-        `snapshot` is a newer snapshot of the run. The first message is complete.
+        `snapshot` is the newest one, if there is one. The first message is complete.
         """
         with self._guard:
             parts = snapshot_parts(snapshot) if snapshot else {}
