@@ -79,8 +79,7 @@ def latest_of(run: Run, seconds: float) -> float:
     until_then = time.monotonic() + seconds
     while time.monotonic() < until_then:
         for task in run.tasks:
-            paths = sorted((run.dir / task).glob("*.calls"))
-            calls = recent_calls(paths[-1]) if paths else []
+            calls = recent_calls(run.dir / task / "calls.f8")
             now, last = time.time(), seen.get(task, math.inf)
             late += [now - start - took for _, _, start, took in calls if start > last]
             seen[task] = max((start for _, _, start, _ in calls), default=last)

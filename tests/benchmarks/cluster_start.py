@@ -109,7 +109,7 @@ def measure(
     for at in range(rounds):
         alone.append(timed(engines, folder / f"{name}-{at}-alone", "[0-9]*"))
         checks.append(check_seconds(config))
-        runs.append(timed(run_on(config), folder / f"{name}-{at}-run", "*/worker-*/*.calls"))
+        runs.append(timed(run_on(config), folder / f"{name}-{at}-run", "*/worker-*/steps.f4"))
     times = {"the engine": alone, "the check": checks, "from the start to the records": runs}
     parts = (f"{part} {statistics.median(seconds):.2f} s" for part, seconds in times.items())
     print_line(f"launcher {name}: {', '.join(parts)}; load {os.getloadavg()[0]:.1f}")

@@ -28,7 +28,8 @@ from workbench.runs import Run
 from workbench.runs.folder.files import TASK
 from workbench.runs.processes.environment import Launch
 from workbench.runs.processes.forks import fork_server
-from workbench.runs.records.segments import list_segments
+from workbench.runs.records.reader import step_files
+from workbench.runs.records.step_files import counted_calls
 
 LOOPS = ("custom", "fit")
 ROUNDS = 9
@@ -59,8 +60,7 @@ def workbench_seconds(config: RunConfig, devices: Devices, folder: Path) -> dict
 
 def calls_of(run: Run) -> np.ndarray:
     """Return the recorded calls of the run."""
-    segments = list_segments(run.dir / TASK)
-    return segments[0].calls() if segments else np.empty((0, 4))
+    return counted_calls(step_files(run.dir / TASK, run.plan.local_replicas).log())[0]
 
 
 def tutorial_seconds() -> float:

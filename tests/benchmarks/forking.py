@@ -40,7 +40,8 @@ from workbench.runs.processes.environment import Launch
 from workbench.runs.processes.forks import BEGUN, fork_server
 from workbench.runs.programs import inspection
 from workbench.runs.programs.detection import detect_devices
-from workbench.runs.records.segments import list_segments
+from workbench.runs.records.reader import step_files
+from workbench.runs.records.step_files import attempts_of
 
 FORKED, COLD = WAYS = ("auto", "cold")
 DETECTIONS: dict[str, Callable[[], Devices]] = {FORKED: detect_devices, COLD: detect}
@@ -167,8 +168,8 @@ def writes_log_of(process: psutil.Process, task: Path) -> bool:
 
 def calls_of_task(task: Path) -> np.ndarray:
     """Return the newest calls of a worker, from the records of its chief."""
-    segments = list_segments(task)
-    return segments[-1].calls() if segments else np.empty((0, 4))
+    attempts = attempts_of(step_files(task, 1).log())
+    return attempts[-1] if attempts else np.empty((0, 4))
 
 
 def must_be(run: Run, way: str) -> None:

@@ -37,14 +37,14 @@ def make_run(root: Path, steps: int, state: str = "running") -> Run:
 
 def append(run: Run, first_step: int, steps: int) -> None:
     """Record steps in calls of ten, the first of them at the start of the run."""
-    stem = run.dir / "worker-0" / "0000-000000000000"
+    folder = run.dir / "worker-0"
     starts = np.arange(first_step, first_step + steps, STEPS_PER_CALL, dtype=np.float64)
     counts = np.minimum(STEPS_PER_CALL, first_step + steps - starts)
     (start,) = (event["time"] for event in run.events() if event["event"] == "start")
     began = start + starts / STEPS_PER_CALL / CALLS_PER_SECOND
-    with stem.with_suffix(".calls").open("ab") as file:
+    with (folder / "calls.f8").open("ab") as file:
         file.write(np.column_stack([starts, counts, began, 0.1 + 0 * starts]).tobytes())
-    with stem.with_suffix(".steps").open("ab") as file:
+    with (folder / "steps.f4").open("ab") as file:
         for rows in records(first_step, steps):
             file.write(rows.tobytes())
 

@@ -45,10 +45,10 @@ def make_run(root: Path, steps: int) -> Run:
     folder = make_folder(root, run_id, texts)
     values = np.random.default_rng(42).random((steps, REPLICAS, 3), np.float32)
     values[..., 2] = 64
-    values.tofile(folder / "worker-0" / "0000-000000000000.steps")
+    values.tofile(folder / "worker-0" / "steps.f4")
     first = np.arange(0, steps, STEPS_PER_CALL, dtype=np.float64)
     calls = np.stack([first, np.minimum(STEPS_PER_CALL, steps - first), first, 0 * first + 0.1], 1)
-    calls.tofile(folder / "worker-0" / "0000-000000000000.calls")
+    calls.tofile(folder / "worker-0" / "calls.f8")
     return Run(folder)
 
 
@@ -67,7 +67,7 @@ def main() -> int:
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         run = make_run(Path(folder), chosen.steps)
-        records = run.dir / "worker-0" / "0000-000000000000.steps"
+        records = run.dir / "worker-0" / "steps.f4"
         sides: dict[str, Callable[[], object]] = {
             "np.fromfile": lambda: np.fromfile(records, "<f4"),
             f"replica_steps({COLUMNS})": lambda: run.replica_steps(columns=COLUMNS),

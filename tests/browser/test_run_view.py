@@ -118,7 +118,7 @@ def test_a_run_that_starts_shows_its_stage_until_its_first_step(
         written.event("tracing", later)
         expect(stage).to_have_text("Tracing the first call (compiling the graph) …")
         lab.screenshot("stage")
-        write_steps(written.run.dir / "worker-0", 0, 0, records(5))
+        write_steps(written.run.dir / "worker-0", 0, records(5))
         expect(stage).to_be_hidden()
         expect(page.view.locator(".wbv-progress")).to_contain_text("step 5 of 156")
     finally:
@@ -145,7 +145,7 @@ def test_losses_that_are_no_numbers_are_marked(lab: LabPage, tmp_path: Path) -> 
     rows = records(100)
     rows[60:62, 0, 0] = np.nan
     rows[80, 1, 0] = np.inf
-    write_steps(run.dir / "worker-0", 0, 0, rows)
+    write_steps(run.dir / "worker-0", 0, rows)
     page = ViewPage(lab, run)
     expect(page.words(0)).to_contain_text("NaN or infinity at step 61, 62, 81.")
     expect(page.view.get_by_text("Problem: The loss is no number.")).to_be_visible()
@@ -160,7 +160,7 @@ def test_a_run_of_one_step_and_one_of_64_replicas(lab: LabPage, tmp_path: Path) 
     many = write_run(tmp_path, steps=0, config=RunConfig(replicas=64, per_replica_batch_size=BATCH))
     rows = np.full((3_000, 64, 3), BATCH, np.float32)
     rows[:, :, 0] *= np.linspace(1, 2, 64)
-    write_steps(many.dir / "worker-0", 0, 0, rows)
+    write_steps(many.dir / "worker-0", 0, rows)
     page = ViewPage(lab, many)
     page.wait_for_points()
     expect(page.view.get_by_role("button", name="virtual replica 63")).to_have_count(1)

@@ -149,5 +149,5 @@ def falling_run(root: Path) -> Run:
     run = write_run(root, steps=0)
     rows = records(156)
     rows[:, :, 0] *= np.linspace(2.0, 1.0, 156)[:, None]
-    write_steps(run.dir / "worker-0", 0, 0, rows)
+    write_steps(run.dir / "worker-0", 0, rows)
     return run

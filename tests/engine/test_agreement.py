@@ -95,8 +95,11 @@ def test_the_train_function_is_traced_before_the_first_call_which_uses_that_trac
     cell: Trained,
 ) -> None:
     (tracing,), (traced,) = cell.events("tracing"), cell.events("traced")
-    (calls,) = (cell.run.dir / "worker-0").glob("*.calls")
-    first_call_start = np.fromfile(calls, "<f8")[2]
+    begin, first_call = np.fromfile(cell.run.dir / "worker-0" / "calls.f8", "<f8").reshape(-1, 4)[
+        :2
+    ]
+    assert begin[1] == 0
+    first_call_start = first_call[2]
     assert tracing["time"] < traced["time"] < first_call_start
     assert 0 < traced["seconds"] < traced["time"] - tracing["time"] + 0.01  # from two clocks
 

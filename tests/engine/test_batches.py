@@ -144,9 +144,8 @@ def test_a_whole_epoch_is_one_call_even_if_its_last_stack_is_not_full(
 
 
 def _steps_of_calls(trained: Trained) -> list[int]:
-    paths = (trained.run.dir / "worker-0").glob("*.calls")
-    rows = np.concatenate([np.fromfile(path, "<f8").reshape(-1, 4) for path in paths])
-    return rows[:, 1].astype(int).tolist()
+    rows = np.fromfile(trained.run.dir / "worker-0" / "calls.f8", "<f8").reshape(-1, 4)
+    return rows[1:, 1].astype(int).tolist()
 
 
 @pytest.mark.parametrize("name", ["eager", "eager_fit"])

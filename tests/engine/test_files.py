@@ -199,7 +199,7 @@ def test_workers_train_from_their_own_files(loop: str, root: Path, tmp_path: Pat
     command = [script, "--run-dir", tmp_path / "out"]
     run_program(command, environment={"XDG_CACHE_HOME": f"{root}/cache"})
     for worker in range(2):
-        (path,) = (tmp_path / "out" / f"worker-{worker}").glob("*.steps")
+        path = tmp_path / "out" / f"worker-{worker}" / "steps.f4"
         losses, _, examples = np.fromfile(path, "<f4").reshape(-1, 3).T
         assert examples.tolist() == [BATCH // 2] * 2 * STEPS
         assert np.isfinite(losses).all()

@@ -144,7 +144,7 @@ def test_a_killed_worker_of_a_script_started_alone_ends_the_others_with_a_failur
     command = [sys.executable, str(script), "--run-dir", str(run.dir)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as parent:
         try:
-            until(lambda: parent.poll() is not None or any(run.dir.glob("worker-*/*.calls")))
+            until(lambda: parent.poll() is not None or any(run.dir.glob("worker-*/steps.f4")))
             victim = task_of(script, "worker-1")
             assert victim is not None
             victim.kill()

@@ -67,7 +67,7 @@ def stopping(folder: Path, sign: str) -> Iterator[None]:
     def has_begun() -> bool:
         if sign == "test":
             return events.exists() and '"event": "test"' in events.read_text()
-        return any(folder.glob("worker-0/*.calls"))
+        return any(folder.glob("worker-0/steps.f4"))
 
     def request_stop() -> None:
         while not has_begun():

@@ -20,7 +20,7 @@ from workbench.experiments.cells import config_of
 from workbench.plan import PlanError
 from workbench.runs import list_runs, open_run
 from workbench.runs.folder.files import TASK
-from workbench.runs.records.segments import list_segments
+from workbench.runs.records.reader import step_files
 
 pytestmark = pytest.mark.timeout(1800)
 
@@ -137,7 +137,7 @@ def test_a_cell_starts_once_the_one_before_has_done_its_steps(tmp_path: Path) ->
     done = run_matrix(20, runs_dir=tmp_path, devices=LAPTOP, strategies=("one_device", "default"))
     runs = [open_run(str(cell.run)) for cell in done.cells]
     for earlier, later in pairwise(runs):
-        began, took = list_segments(earlier.dir / TASK)[-1].calls()[-1][2:]
+        began, took = step_files(earlier.dir / TASK, 1).log()[-1][2:]
         assert later.created > began + took
 
 

@@ -41,13 +41,13 @@ def timed_run(
     starts = 1000.0 + np.append(0.0, np.cumsum(seconds)[:-1])
     first = np.arange(CALLS) * STEPS_PER_CALL
     calls = np.column_stack([first, np.full(CALLS, STEPS_PER_CALL), starts, seconds])
-    stem = run.dir / "worker-0" / "0000-000000000000"
-    stem.with_suffix(".calls").write_bytes(calls.astype("<f8").tobytes())
+    log = np.vstack([[0.0, 0.0, starts[0], 0.0], calls])
+    (run.dir / "worker-0" / "calls.f8").write_bytes(log.astype("<f8").tobytes())
     rows = np.zeros((CALLS * STEPS_PER_CALL, plan.local_replicas, 3), "<f4")
     rows[:, :, 2] = plan.per_replica_batch_size
     rows[:, :, 1] = plan.per_replica_batch_size / 2
     rows[:, :, 0] = plan.per_replica_batch_size * loss
-    stem.with_suffix(".steps").write_bytes(rows.tobytes())
+    (run.dir / "worker-0" / "steps.f4").write_bytes(rows.tobytes())
     for epoch, accuracy in enumerate(test_accuracies, 1):
         write_epoch(run.dir, epoch, 100 * epoch, test_accuracy=accuracy, loss=loss)
     if peak_mib is not None:
@@ -61,7 +61,7 @@ def with_second_worker(run: Run, loss: float) -> Run:
     """Return the run with a second worker: the same calls, and this loss in each step."""
     worker = run.dir / "worker-1"
     shutil.copytree(run.dir / "worker-0", worker)
-    (steps,) = worker.glob("*.steps")
+    steps = worker / "steps.f4"
     rows = np.fromfile(steps, "<f4").reshape(-1, 3)
     rows[:, 0] = rows[:, 2] * loss
     steps.write_bytes(rows.tobytes())

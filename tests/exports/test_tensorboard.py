@@ -21,13 +21,11 @@ from workbench.runs import Run
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A run of two replicas whose losses fall, in two calls: at 1000 s and at 2000 s."""
     run = write_run(tmp_path_factory.mktemp("runs"), steps=0, name="the/first")
-    for segment, (first, start) in enumerate(((0, 1000.0), (50, 2000.0))):
+    for first, start in ((0, 1000.0), (50, 2000.0)):
         rows = np.zeros((50, 2, 3), np.float32)
         rows[:, :, 2], rows[:, :, 1] = BATCH, BATCH / 4
         rows[:, :, 0] = BATCH / (1 + first + np.arange(50)[:, None] + [0, 1])
-        write_steps(run.dir / "worker-0", segment, first, rows)
-        calls = run.dir / "worker-0" / f"{segment:04d}-{first:012d}.calls"
-        calls.write_bytes(np.array([first, 50, start, 5.0], "<f8").tobytes())
+        write_steps(run.dir / "worker-0", first, rows, start=start, seconds=5.0)
     return run
 
 

@@ -39,11 +39,7 @@ def snapshot(feed: RunFeed) -> RunSnapshot:
 
 
 def add_steps(run: Run, first: int, rows: np.ndarray) -> None:
-    stem = run.dir / "worker-0" / "0000-000000000000"
-    with stem.with_suffix(".calls").open("ab") as file:
-        file.write(np.array([first, len(rows), 1000.0, 1.0]).astype("<f8").tobytes())
-    with stem.with_suffix(".steps").open("ab") as file:
-        file.write(rows.astype("<f4").tobytes())
+    write_steps(run.dir / "worker-0", first, rows, begins=False, start=1000.0)
 
 
 def unpack(message: Message) -> tuple[np.ndarray, np.ndarray]:
@@ -124,7 +120,7 @@ def test_two_feeds_of_one_run_have_equal_points_and_different_names(
 def test_the_size_of_a_message_does_not_depend_on_the_length_of_the_run(tmp_path: Path) -> None:
     sizes = []
     for steps in (1_000, 1_000_000):
-        run = write_run(tmp_path / str(steps), steps=0)
+        run = write_run(tmp_path / str(steps), steps=0, config=replace(CONFIG, epochs=300))
         add_steps(run, 0, np.ones((steps, 2, 3), np.float32))
         feed = RunFeed(run)
         news(feed)
@@ -154,7 +150,7 @@ def test_a_resume_within_a_point_keeps_the_steps_before_it(tmp_path: Path) -> No
     add_steps(run, 20, records(10 * MOST_POINTS))
     width = news(feed).content["points"]["stepsAPoint"]
     again = 100 * width + 3
-    write_steps(run.dir / "worker-0", 1, again, records(1, loss=9.0))
+    write_steps(run.dir / "worker-0", again, records(1, loss=9.0))
     message = news(feed)
     across, values = unpack(message)
     assert across[0][-1] == again + 1
@@ -201,11 +197,10 @@ def test_a_run_of_one_step_is_one_point(tmp_path: Path) -> None:
 
 
 def test_the_time_axis_rises_when_the_clock_goes_back(run: Run, feed: RunFeed) -> None:
-    stem = run.dir / "worker-0" / "0000-000000000000"
     add_steps(run, 20, records(5))
-    calls = np.fromfile(stem.with_suffix(".calls"), "<f8").reshape(-1, 4)
-    calls[-1, 2] -= 86_400
-    calls.tofile(stem.with_suffix(".calls"))
+    log = np.fromfile(run.dir / "worker-0" / "calls.f8", "<f8").reshape(-1, 4)
+    log[-1, 2] -= 86_400
+    log.tofile(run.dir / "worker-0" / "calls.f8")
     across, _ = unpack(news(feed))
     assert (np.diff(across[2]) > 0).all()
 
@@ -265,7 +260,7 @@ def test_each_task_has_a_lane_and_only_synchronous_workers_have_a_joined_line(
     run = write_run(tmp_path, steps=0, config=RunConfig(strategy=strategy))
     for worker in ("worker-0", "worker-1"):
         (run.dir / worker).mkdir(exist_ok=True)
-        write_steps(run.dir / worker, 0, 0, records(10)[:, :1])
+        write_steps(run.dir / worker, 0, records(10)[:, :1])
     feed = RunFeed(run)
     message = news(feed, with_snapshot=True)
     lanes = {lane["task"]: lane for lane in message.content["parts"]["lanes"]}

@@ -89,16 +89,19 @@ class Coordinator(Recorder):
     ) -> None:
         """Resume from the last checkpoint, which also holds how many steps each worker did."""
         self.cluster_coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
-        done = tf.Variable([0] * WORKERS, dtype=tf.int64)
-        super().restore(strategy, model, worker_steps=done, **more)
-        self.done, self.worker_steps = done, done.numpy()
+        self.done = tf.Variable([0] * WORKERS, dtype=tf.int64)
+        super().restore(strategy, model, worker_steps=self.done, **more)
+
+    def begin_records(self) -> None:
+        """Begin the records of each worker at its own step."""
+        self.worker_steps = self.done.numpy()
         if self.dir:
             folders = [self.dir / f"worker-{number}" for number in range(WORKERS)]
-            for folder in folders:
-                folder.mkdir(exist_ok=True)
             self.by_worker = [Records(folder) for folder in folders]
-            for records, first in zip(self.by_worker, self.worker_steps):
-                records.drop_from(int(first))
+            for records, step in zip(self.by_worker, self.worker_steps):
+                records.folder.mkdir(exist_ok=True)
+                with contextlib.suppress(OSError):  # a full disk
+                    records.begin(int(step))
 
     def save(self, *, wait: bool = False, stopping: bool = False) -> None:
         """Save the state of training, with how many steps each worker did."""

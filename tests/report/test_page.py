@@ -95,7 +95,7 @@ def test_asynchronous_workers_have_separate_lines(tmp_path: Path) -> None:
     run = write_run(tmp_path / "runs", steps=0, config=config)
     for worker in (0, 1):
         (run.dir / f"worker-{worker}").mkdir(exist_ok=True)
-        write_steps(run.dir / f"worker-{worker}", 0, 0, records(50)[:, :1])
+        write_steps(run.dir / f"worker-{worker}", 0, records(50)[:, :1])
     page = page_of([run], tmp_path)
     assert "worker 1, replica 1" in page
     assert "each have their own line and their own steps" in page
@@ -114,7 +114,7 @@ def test_a_page_of_many_long_runs_stays_small(tmp_path: Path) -> None:
     run = write_run(tmp_path / "runs", steps=0)
     noise = np.random.default_rng(0).random((20_000, 2, 1), np.float32)
     rows = np.concatenate([noise, noise / 2, np.ones_like(noise)], axis=2)
-    write_steps(run.dir / "worker-0", 0, 0, rows)
+    write_steps(run.dir / "worker-0", 0, rows)
     one = write_report([run], tmp_path / "one.html")
     assert one.stat().st_size < 150_000
     script = run.script
@@ -122,7 +122,7 @@ def test_a_page_of_many_long_runs_stays_small(tmp_path: Path) -> None:
     for number in range(40):
         each = write_run(tmp_path / "runs", steps=0)
         (each.dir / "train.py").write_text(f"{script}# {number}\n")
-        write_steps(each.dir / "worker-0", 0, 0, rows)
+        write_steps(each.dir / "worker-0", 0, rows)
         runs.append(each)
     many = write_report(runs, tmp_path / "many.html")
     assert many.stat().st_size < 2_000_000

@@ -93,21 +93,22 @@ def loss(step, replica):
     return 1000.0 / (step + 1) + replica
 
 
-def record(stem, step, count, start, folder=task):
+def record(step, count, start, folder=task):
     rows = [
         value
         for number in range(step, step + count)
         for replica in range(REPLICAS)
         for value in (8 * loss(number, replica), 4.0, 8.0)
     ]
-    with (folder / f"{stem}.steps").open("ab") as file:
+    with (folder / "steps.f4").open("ab") as file:
+        file.truncate(12 * REPLICAS * step)
         file.write(struct.pack(f"<{len(rows)}f", *rows))
-    with (folder / f"{stem}.calls").open("ab") as file:
-        file.write(struct.pack("<4d", step, count, start, time.time() - start))
+    log(folder, step, count, start, time.time() - start)
 
 
-def stem_at(folder, step):
-    return f"{len(list(folder.glob('*.steps'))):04d}-{step:012d}"
+def log(folder, *call):
+    with (folder / "calls.f8").open("ab") as file:
+        file.write(struct.pack("<4d", *call))
 
 
 def end_epoch(step, **more):
@@ -131,7 +132,7 @@ def meet(step):
 
 def train(step):
     meet(step)
-    stem = stem_at(task, step)
+    log(task, step, 0, time.time(), 0)
     while step < STEPS:
         pause(step)
         (task / "entered").write_text(str(step))
@@ -139,7 +140,7 @@ def train(step):
         pause(step, INSIDE)
         start = time.time()
         count = min(STEPS_PER_CALL, STEPS - step)
-        record(stem, step, count, start)
+        record(step, count, start)
         step += count
         if step % STEPS_PER_EPOCH == 0:
             end_epoch(step)
@@ -150,12 +151,13 @@ def coordinate(step):
     """Count the steps of the workers in turn, and record them in the folders of the workers."""
     workers = [run_dir / f"worker-{number}" for number in range(WORKERS)]
     done = [step // WORKERS] * WORKERS
-    stems = [stem_at(*both) for both in zip(workers, done, strict=True)]
+    for worker, own in zip(workers, done, strict=True):
+        log(worker, own, 0, time.time(), 0)
     while step < STEPS:
         pause(step)
         do(str(step))
         number = step // STEPS_PER_CALL % WORKERS
-        record(stems[number], done[number], STEPS_PER_CALL, time.time(), workers[number])
+        record(done[number], STEPS_PER_CALL, time.time(), workers[number])
         done[number] += STEPS_PER_CALL
         step += STEPS_PER_CALL
         if step % STEPS_PER_EPOCH == 0:

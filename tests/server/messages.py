@@ -48,7 +48,7 @@ def _of_a_run(run: Run, names: dict[str, str]) -> dict[str, str | bytes]:
     frames = {"whole.bin": _frame(whole, names)}
     rows = records(MORE, loss=0.5)
     rows[BROKEN - STEPS - 1, 1, 0] = np.nan
-    write_steps(run.dir / "worker-0", 0, STEPS, rows)
+    write_steps(run.dir / "worker-0", STEPS, rows)
     news = feed.news(None)
     assert news is not None
     frames["news.bin"] = _frame(news, names)

@@ -60,7 +60,7 @@ def write_run(
     _append(task / "events.jsonl", {"event": "start", "step": 0, "epoch": 0})
     (task / "log.txt").write_text("first line\n<b>last line</b>\n")
     if steps:
-        write_steps(task, 0, 0, records(steps))
+        write_steps(task, 0, records(steps))
     for epoch in range(1, steps // 78 + 1):
         write_epoch(folder, epoch, epoch * 78)
     return open_run(folder)
@@ -75,13 +75,25 @@ def records(steps: int, loss: float = 1.0) -> np.ndarray:
     return rows
 
 
-def write_steps(task: Path, segment: int, first_step: int, rows: np.ndarray) -> None:
-    """Append a segment of records, recorded in one call that took a second."""
-    stem = task / f"{segment:04d}-{first_step:012d}"
-    with stem.with_suffix(".calls").open("ab") as file:
-        file.write(np.array([first_step, len(rows), time.time(), 1.0]).astype("<f8").tobytes())
-    with stem.with_suffix(".steps").open("ab") as file:
+def write_steps(
+    task: Path,
+    first_step: int,
+    rows: np.ndarray,
+    *,
+    begins: bool = True,
+    start: float = 0.0,
+    seconds: float = 1.0,
+) -> None:
+    """Record rows as one call; it begins an attempt, or goes on with the one before."""
+    path = task / "steps.f4"
+    with path.open("r+b" if path.exists() else "wb") as file:
+        file.seek(first_step * rows[:1].nbytes)
+        file.truncate()
         file.write(rows.astype("<f4").tobytes())
+    call = [first_step, len(rows), start or time.time(), seconds]
+    log = [[first_step, 0, call[2], 0.0], call] if begins else [call]
+    with (task / "calls.f8").open("ab") as file:
+        file.write(np.array(log).astype("<f8").tobytes())
 
 
 def write_epoch(

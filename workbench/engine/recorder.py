@@ -20,35 +20,29 @@ if TYPE_CHECKING:
 
 
 class Records:
-    """The step records of one worker. After a failed write a new segment begins."""
+    """The records of one worker: an array of its steps, and a log of its calls."""
 
     def __init__(self, folder: pathlib.Path) -> None:
-        self.folder, self.segment = folder, ""
+        self.folder, self.begun = folder, False
 
-    def drop_from(self, step: int) -> None:
-        """Begin a segment that replaces the steps from `step` on, if earlier segments exist."""
-        if numbers := len(list(self.folder.glob("*.steps*"))):
-            self.segment = f"{numbers:04d}-{step:012d}"
-            kind = "steps64" if tf.keras.backend.floatx() == "float64" else "steps"
-            with contextlib.suppress(OSError):
-                (self.folder / f"{self.segment}.{kind}").touch()
+    def begin(self, step: int) -> None:
+        """Begin an attempt at this step: what was recorded from there on no longer counts."""
+        self.write("calls.f8", np.array([step, 0, time.time(), 0]))
+        self.begun = True
 
     def append(self, step: int, rows: np.ndarray, start: float, seconds: float) -> None:
-        """Append a call of len(rows) steps from `step` on: rows [steps, replicas, 3]."""
-        if not self.segment:
-            self.segment = f"{len(list(self.folder.glob('*.steps*'))):04d}-{step:012d}"
-        name = "steps64" if rows.dtype == np.float64 else "steps"
-        call = np.array([step, len(rows), start, seconds])
-        try:
-            for kind, values in (name, rows), ("calls", call):
-                with open(self.folder / f"{self.segment}.{kind}", "ab") as file:
-                    file.write(values.astype(values.dtype.newbyteorder("<")).tobytes())
-        except OSError:
-            for path in self.folder.glob(f"{self.segment}.*"):
-                if path.stat().st_size == 0:
-                    path.unlink()
-            self.segment = ""
-            raise
+        """Record a call of len(rows) steps from `step` on: rows [steps, replicas, 3]."""
+        if not self.begun:
+            self.begin(step)
+        self.write(f"steps.f{rows.itemsize}", rows, step * rows[0].nbytes)
+        self.write("calls.f8", np.array([step, len(rows), start, seconds]))
+
+    def write(self, name: str, values: np.ndarray, at: int | None = None) -> None:
+        """Write at byte `at`, or after the last complete call, in place of all that follows."""
+        with open(self.folder / name, "ab") as file:
+            end = file.tell() // 32 * 32 if at is None else at
+            file.truncate(end)
+            file.write(values.astype(values.dtype.newbyteorder("<")).tobytes())
 
 
 class Metrics:
@@ -217,6 +211,7 @@ class Recorder:
         self.step, self.epoch = self.progress.numpy()[:2].astype(int).tolist()
         self.sums = self.progress.numpy()[2:]  # loss, correct, examples, seconds of this epoch
         self.is_new, self.saved_at = self.step == 0, time.monotonic()
+        self.begin_records()
         self.event("start", step=self.step, epoch=self.epoch, workers=workers)
 
     def resume(
@@ -289,6 +284,12 @@ class Recorder:
         self.event(name, **values)
         while self.unwritten and self.no_room.search(str(self.flush())):
             time.sleep(1)
+
+    def begin_records(self) -> None:
+        """Begin the records of this attempt; on a full disk its first call begins them."""
+        if self.dir:
+            with contextlib.suppress(OSError):
+                self.records.begin(self.step)
 
     def record(self, rows: np.ndarray, start: float, seconds: float) -> None:
         """Append the rows and times of a call to the task's records."""

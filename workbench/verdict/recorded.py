@@ -40,7 +40,7 @@ class Recorded:
 def read_recorded(run: Run, plan: Mapping[str, Any]) -> Recorded:
     """Read the calls of a run's workers.
 
-    The first call of a segment is left out, because it includes the tracing; it counts only if a
+    The first call of an attempt is left out, because it includes the tracing; it counts only if a
     worker has no other call. Calls with less than half of the median number of steps are left out
     too, because an epoch's end cut them short.
 

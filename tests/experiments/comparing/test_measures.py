@@ -29,7 +29,7 @@ def test_an_unknown_value_is_none(tmp_path: Path) -> None:
 def test_the_measures_of_an_ended_run_are_kept_until_it_goes_on(tmp_path: Path) -> None:
     run = timed_run(tmp_path, ONE, 6400.0)
     measures = measure(run)
-    (run.dir / "worker-0" / "0000-000000000000.calls").unlink()
+    (run.dir / "worker-0" / "calls.f8").unlink()
     assert measure(run) == measures
     with (run.dir / "events.jsonl").open("a") as file:
         file.write('{"time": 1, "event": "state", "state": "finished"}\n')

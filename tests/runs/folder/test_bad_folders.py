@@ -54,7 +54,7 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "plan with a field more": (change("plan.json", a_field_of_later=1), ""),
     "events of bytes": (put("worker-0/events.jsonl", bytes(range(256))), ""),
     "random calls": (
-        put("worker-0/0000-000000000000.calls", np.random.default_rng(0).bytes(1600)),
+        put("worker-0/calls.f8", np.random.default_rng(0).bytes(1600)),
         "",
     ),
 }
@@ -120,10 +120,10 @@ def test_the_folder_of_another_user_is_a_row(open_to_all: Path) -> None:
     assert done.stdout.count("''") == 1
 
 
-def test_a_segment_far_beyond_the_run_is_not_part_of_its_records(good: Run) -> None:
+def test_a_call_far_beyond_the_run_is_not_part_of_its_records(good: Run) -> None:
     before = good.steps(), good.epochs(), good.result(), good.progress
-    stray = good.dir / "worker-0" / "9998-999999999999.steps"
-    stray.write_bytes(np.zeros(18, "<f4").tobytes())
+    with (good.dir / "worker-0" / "calls.f8").open("ab") as file:
+        file.write(np.array([999_999_999_999, 3, 1000.0, 0.1], "<f8").tobytes())
     assert good.steps().equals(before[0])
     assert good.epochs().equals(before[1])
     assert (good.result(), good.progress) == before[2:]
@@ -135,7 +135,7 @@ def test_a_segment_far_beyond_the_run_is_not_part_of_its_records(good: Run) -> N
 
 def test_a_damaged_calls_file_makes_times_unknown_but_not_losses(good: Run) -> None:
     losses = good.steps()["loss"]
-    put("worker-0/0000-000000000000.calls", np.random.default_rng(0).bytes(3200))(good.dir)
+    put("worker-0/calls.f8", np.random.default_rng(0).bytes(3200))(good.dir)
     assert good.steps()["loss"].equals(losses)
     assert good.replica_steps(["call_seconds"])["call_seconds"].isna().all()
     assert good.result()["examples_per_second"] is None

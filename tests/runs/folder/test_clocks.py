@@ -30,7 +30,7 @@ def begin(living: WrittenRun, at: float = 0.0, ahead: float = 0.0) -> None:
         living.silence("clock_differs", at=at + 4, task=task, ahead_seconds=ahead)
 
 
-def train(living: WrittenRun, at: float, step: int = 0, segment: int = 0) -> None:
+def train(living: WrittenRun, at: float, step: int = 0, attempt: int = 0) -> None:
     """Write 20 steps of an attempt that began at `at`."""
     living.event("imported", at=at + 5)
     living.event("start", at=at + 6, step=step)
@@ -39,7 +39,7 @@ def train(living: WrittenRun, at: float, step: int = 0, segment: int = 0) -> Non
     living.state("running", at=at + 10)
     for call in (0, 1):
         first = step + 10 * call
-        living.call(segment, step, first=first, count=10, at=at + 10 + call, seconds=0.5)
+        living.call(attempt, step, first=first, count=10, at=at + 10 + call, seconds=0.5)
 
 
 def fail_and_begin(living: WrittenRun, first: float, second: float, again: float) -> None:
@@ -120,6 +120,7 @@ def test_a_resume_on_another_host_begins_without_the_calls_of_the_attempt_before
 ) -> None:
     fail_and_begin(living, first, second, again)
     living.event("imported", at=again + 5)
+    living.begin(1, 10, at=again + 6)
     living.event("start", at=again + 6, step=10)
     assert (living.run.progress.phase, living.run.progress.step) == ("tracing", 10)
     living.call(1, 10, first=10, count=5, at=again + 10)
@@ -132,7 +133,7 @@ def test_all_events_are_in_the_order_in_which_they_happened(
     living: WrittenRun, first: float, second: float, again: float
 ) -> None:
     fail_and_begin(living, first, second, again)
-    train(living, at=again, step=20, segment=1)
+    train(living, at=again, step=20, attempt=1)
     found = [each for each in moments(living.run) if each[0] != "clock_differs"]
     attempt = [
         *(("queued", 0), ("starting", 1), ("starting", 3), ("imported", 5), ("start", 6)),
@@ -189,7 +190,7 @@ def test_the_ledger_of_attempts_on_other_hosts_is_exact(
     living: WrittenRun, first: float, second: float
 ) -> None:
     fail_and_begin(living, first, second, again=20)
-    train(living, at=20, step=20, segment=1)
+    train(living, at=20, step=20, attempt=1)
     living.event("finished", at=32, step=40)
     living.state("finished", at=33)
     living.dead()

@@ -60,7 +60,7 @@ def test_the_record_is_the_one_that_counts(runs: Runs) -> None:
         [BATCH, 32.0, BATCH],
         [2 * BATCH, 32.0, BATCH],
     ]
-    write_steps(run.dir / "worker-0", 1, 90, records(20, loss=3.0))
+    write_steps(run.dir / "worker-0", 90, records(20, loss=3.0))
     again = recorded_row(run.dir, tasks, shape, 100)
     assert again is not None
     assert [row[0] for row in again] == [3 * BATCH, 6 * BATCH]

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 
 class TaskWriter:
-    """The writer of the segments of one task; each number shows its step and replica."""
+    """The writer of a task's records, attempt by attempt; each number shows its step and replica.
+
+    A new number of an attempt begins it at the step `begun_at`.
+    """
 
     def __init__(self, task_dir: Path, replicas: int = 2) -> None:
         self.dir = task_dir
         self.replicas = replicas
+        self._attempt = -1
+        self._next = 0
         task_dir.mkdir(parents=True, exist_ok=True)
 
     def rows(self, first: int, count: int, marker: float = 0.0) -> npt.NDArray[np.float32]:
@@ -24,28 +30,42 @@ class TaskWriter:
 
     def call(
         self,
-        number: int,
-        opened_at: int,
+        attempt: int,
+        begun_at: int,
         first: int,
         count: int,
         start: float,
         marker: float = 0.0,
         seconds: float = 0.5,
     ) -> None:
-        """Append a call to a segment that was opened at a step."""
-        self.add_steps(number, opened_at, self.rows(first, count, marker))
-        self.add_calls(number, opened_at, [first, count, start, seconds])
+        """Record a call of an attempt."""
+        self.begin(attempt, begun_at, start)
+        self._next = first
+        self.add_steps(attempt, begun_at, self.rows(first, count, marker))
+        if count:
+            self.add_calls(attempt, begun_at, [first, count, start, seconds])
 
-    def add_steps(self, number: int, opened_at: int, rows: npt.NDArray[np.float32]) -> None:
-        self._append(f"{number:04d}-{opened_at:012d}.steps", rows.astype("<f4").tobytes())
+    def begin(self, attempt: int, begun_at: int, start: float = 0.0) -> None:
+        """Begin an attempt, if its number is new."""
+        if attempt > self._attempt:
+            self._attempt, self._next = attempt, begun_at
+            self._log([begun_at, 0, start, 0])
 
-    def add_steps64(self, number: int, opened_at: int, rows: npt.NDArray[np.float64]) -> None:
-        self._append(f"{number:04d}-{opened_at:012d}.steps64", rows.astype("<f8").tobytes())
+    def add_steps(self, attempt: int, begun_at: int, rows: npt.NDArray[Any]) -> None:
+        """Write rows after the last ones of an attempt, without a call."""
+        self.begin(attempt, begun_at)
+        path = self.dir / f"steps.f{rows.itemsize}"
+        with path.open("r+b" if path.exists() else "wb") as file:
+            file.seek(self._next * rows[:1].nbytes)
+            file.truncate()
+            file.write(rows.astype(rows.dtype.newbyteorder("<")).tobytes())
+        self._next += len(rows)
 
-    def add_calls(self, number: int, opened_at: int, call: list[float]) -> None:
-        data = np.array(call, "<f8").tobytes()
-        self._append(f"{number:04d}-{opened_at:012d}.calls", data)
+    def add_calls(self, attempt: int, begun_at: int, call: list[float]) -> None:
+        """Log a call of an attempt."""
+        self.begin(attempt, begun_at, call[2])
+        self._log(call)
 
-    def _append(self, name: str, data: bytes) -> None:
-        with (self.dir / name).open("ab") as file:
-            file.write(data)
+    def _log(self, row: list[float]) -> None:
+        with (self.dir / "calls.f8").open("ab") as file:
+            file.write(np.array(row, "<f8").tobytes())

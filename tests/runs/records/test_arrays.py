@@ -40,6 +40,7 @@ def test_time_and_speed_are_columns_on_request(
 ) -> None:
     task.call(0, 0, first=0, count=4, start=100.0)
     task.add_steps(0, 0, task.rows(4, 1))
+    task.add_calls(0, 0, [4, 1, np.nan, 0.5])  # damaged
     (records,) = read_tasks(task.dir.parent, Shape(2, 8))
     frame = replica_frame([records], ["step", "time", "examples_per_second"])
     assert frame["time"].tolist()[:8:2] == [100.125, 100.25, 100.375, 100.5]
@@ -66,7 +67,7 @@ def test_requested_columns_of_a_step_are_those_of_the_complete_frame(tmp_path: P
     pd.testing.assert_frame_equal(step_frame(tasks, columns), complete[columns])
 
 
-def test_a_later_segment_replaces_earlier_rows_from_its_first_step_on(task: TaskWriter) -> None:
+def test_a_later_attempt_replaces_earlier_rows_from_its_first_step_on(task: TaskWriter) -> None:
     task.call(0, 0, first=0, count=10, start=100.0)
     task.call(0, 0, first=10, count=10, start=101.0)
     task.call(1, 10, first=10, count=4, start=200.0, marker=0.5)
@@ -82,7 +83,7 @@ def test_a_later_segment_replaces_earlier_rows_from_its_first_step_on(task: Task
     assert rates.iloc[12:].tolist() == [64.0] * 4
 
 
-def test_a_segment_that_starts_before_another_replaces_it_completely(task: TaskWriter) -> None:
+def test_an_attempt_that_starts_before_another_replaces_it_completely(task: TaskWriter) -> None:
     task.call(0, 0, first=0, count=5, start=100.0)
     task.call(1, 8, first=8, count=4, start=101.0)
     task.call(2, 4, first=4, count=2, start=102.0, marker=0.5)
@@ -111,17 +112,27 @@ def test_a_torn_end_is_left_out(task: TaskWriter, torn_bytes: int) -> None:
     assert frame["loss"].notna().all()
 
 
-def test_steps_without_a_call_have_no_time_but_are_present(task: TaskWriter) -> None:
+def test_steps_whose_call_is_damaged_have_no_time_but_are_present(task: TaskWriter) -> None:
+    task.call(0, 0, first=0, count=3, start=100.0)
+    task.add_steps(0, 0, task.rows(3, 2))
+    task.add_calls(0, 0, [3, 2.5, 101.0, 0.5])
+    task.call(0, 0, first=5, count=2, start=102.0)
+    frame = step_frame(read_tasks(task.dir.parent, SHAPE))
+    assert frame["step"].tolist() == [1, 2, 3, 4, 5, 6, 7]
+    assert frame["call_seconds"].isna().tolist() == [False] * 3 + [True] * 2 + [False] * 2
+
+
+def test_steps_whose_call_is_not_logged_do_not_count(task: TaskWriter) -> None:
     task.call(0, 0, first=0, count=3, start=100.0)
     task.add_steps(0, 0, task.rows(3, 2))
     frame = step_frame(read_tasks(task.dir.parent, SHAPE))
-    assert frame["step"].tolist() == [1, 2, 3, 4, 5]
-    assert frame["call_seconds"].isna().tolist() == [False] * 3 + [True] * 2
+    assert frame["step"].tolist() == [1, 2, 3]
 
 
 def test_means_are_weighted_by_examples_and_unknown_values_are_nan(task: TaskWriter) -> None:
     rows = np.array([[[6, np.nan, 3], [1, np.nan, 1]], [[0, np.nan, 0], [5, np.nan, 1]]])
     task.add_steps(0, 0, rows.astype(np.float32))
+    task.add_calls(0, 0, [0, 2, 100.0, np.nan])  # damaged
     tasks = read_tasks(task.dir.parent, SHAPE)
     steps = step_frame(tasks)
     assert steps["loss"].tolist() == [7 / 4, 5.0]
@@ -256,21 +267,22 @@ def test_under_a_chief_the_gaps_of_each_worker_are_missing(tmp_path: Path) -> No
 def test_records_in_double_precision_are_read_as_such(task: TaskWriter) -> None:
     third = 1 / 3
     rows = np.array([[[4 * third, 1, 4], [4, 1, 4]]] * 3, np.float64)
-    task.add_steps64(0, 0, rows)
+    task.add_steps(0, 0, rows)
     task.add_calls(0, 0, [0, 3, 100.0, 0.5])
     tasks = read_tasks(task.dir.parent, SHAPE)
     assert tasks[0].values.dtype == np.float64
     assert replica_frame(tasks)["loss"].iloc[0] == third
     assert step_frame(tasks)["step"].tolist() == [1, 2, 3]
-    task.add_steps64(1, 1, rows[:1] * 2)
+    task.add_steps(1, 1, rows[:1] * 2)
+    task.add_calls(1, 1, [1, 1, 101.0, 0.5])
     assert step_frame(read_tasks(task.dir.parent, SHAPE))["step"].tolist() == [1, 2]
 
 
-def test_an_empty_segment_of_a_resumed_worker_already_replaces_later_steps(
+def test_the_beginning_of_a_worker_that_resumed_already_replaces_later_steps(
     tmp_path: Path,
 ) -> None:
     led_workers(tmp_path)
-    TaskWriter(tmp_path / "worker-0", replicas=1).add_steps(1, 9, np.empty((0, 1, 3), np.float32))
+    TaskWriter(tmp_path / "worker-0", replicas=1).begin(1, 9)
     tasks = read_tasks(tmp_path, LED, {"worker-0": [7], "worker-1": [3]})
     assert [len(task.steps) for task in tasks] == [9, 8]
     assert missing_ranges(tasks, 20) == []

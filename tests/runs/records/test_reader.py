@@ -1,6 +1,5 @@
 """A reader that follows a task's growing records."""
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -50,43 +49,28 @@ def test_a_poll_returns_new_rows_once(task: TaskWriter) -> None:
     assert follower.held == {step: (step, 0.5) for step in range(5)}
 
 
-def test_a_partly_written_row_waits_for_its_end(task: TaskWriter) -> None:
-    follower = Follower(task)
-    task.call(0, 0, first=0, count=1, start=100.0)
-    data = task.rows(1, 1).tobytes()
-    steps = task.dir / "0000-000000000000.steps"
-    with steps.open("ab") as file:
-        file.write(data[:7])
-    assert follower.poll() == [0]
-    assert len(follower.held) == 1
-    with steps.open("ab") as file:
-        file.write(data[7:])
-    task.add_calls(0, 0, [1, 1, 101.0, 0.5])
-    assert follower.poll() == [1]
-    assert follower.held[1] == (1.0, 0.5)
-
-
-def test_rows_wait_at_most_one_poll_for_their_call(task: TaskWriter) -> None:
+def test_rows_wait_for_their_call(task: TaskWriter) -> None:
     follower = Follower(task)
     task.add_steps(0, 0, task.rows(0, 3))
     assert follower.poll() == []
     task.add_calls(0, 0, [0, 3, 100.0, 0.5])
     assert follower.poll() == [0]
-    task.add_steps(0, 0, task.rows(3, 2))
-    assert follower.poll() == []
-    assert follower.poll() == [3]
-    assert np.isnan(follower.held[3][1])
+    assert follower.held == {step: (step, 0.5) for step in range(3)}
 
 
-def test_calls_written_before_their_rows_are_kept(task: TaskWriter) -> None:
+def test_a_partly_written_call_waits_for_its_end(task: TaskWriter) -> None:
     follower = Follower(task)
     task.call(0, 0, first=0, count=1, start=100.0)
-    for first in (1, 2):
-        task.add_calls(0, 0, [first, 1, 100.0, first])
+    task.add_steps(0, 0, task.rows(1, 1))
+    call = np.array([1, 1, 101.0, 0.5]).tobytes()
+    log = task.dir / "calls.f8"
+    with log.open("ab") as file:
+        file.write(call[:7])
     assert follower.poll() == [0]
-    task.add_steps(0, 0, task.rows(1, 2))
+    with log.open("ab") as file:
+        file.write(call[7:])
     assert follower.poll() == [1]
-    assert [follower.held[step][1] for step in range(3)] == [0.5, 1.0, 2.0]
+    assert follower.held[1] == (1.0, 0.5)
 
 
 def test_a_resumed_run_replaces_what_it_does_again(task: TaskWriter) -> None:
@@ -118,25 +102,16 @@ def test_a_late_reader_has_the_same_rows_as_an_early_one(task: TaskWriter) -> No
     assert sorted(late.held) == list(range(10))
 
 
-def test_a_file_that_became_shorter_is_read_again(task: TaskWriter) -> None:
+def test_records_that_another_folder_replaced_are_read_again(task: TaskWriter) -> None:
     follower = Follower(task)
-    task.call(0, 0, first=0, count=4, start=100.0)
+    for first in (0, 2):
+        task.call(0, 0, first=first, count=2, start=100.0)
     follower.poll()
-    steps = task.dir / "0000-000000000000.steps"
-    steps.write_bytes(task.rows(0, 2, marker=0.5).tobytes())
+    (task.dir / "calls.f8").unlink()
+    TaskWriter(task.dir).call(0, 0, first=0, count=2, start=100.0, marker=0.5)
     follower.poll()
     assert follower.blocks[0].replaces
     assert follower.held == {0: (0.5, 0.5), 1: (1.5, 0.5)}
-
-
-def test_a_new_segment_is_found_although_the_clock_of_the_disk_is_behind(task: TaskWriter) -> None:
-    follower = Follower(task)
-    task.call(0, 0, first=0, count=4, start=100.0)
-    os.utime(task.dir, (1, 1))
-    assert follower.poll() == [0]
-    task.call(1, 4, first=4, count=2, start=102.0)
-    os.utime(task.dir, (1, 1))  # within the resolution of the disk's timestamps
-    assert follower.poll() == [4]
 
 
 def test_missing_files_give_no_new_rows(task: TaskWriter) -> None:

@@ -77,8 +77,8 @@ def test_steps_are_complete_with_the_workers_that_took_part(run_dir: Path) -> No
 
 def test_rate_and_seconds_count_the_workers_that_took_part(run_dir: Path) -> None:
     for number, calls in ((0, 4), (1, 2)):
+        writer = TaskWriter(run_dir / "went" / f"worker-{number}")
         for call in range(calls):
-            writer = TaskWriter(run_dir / "went" / f"worker-{number}")
             writer.call(0, 0, first=5 * call, count=5, start=100.0 + call / 2)
     shape = Shape(replicas=2, steps_per_epoch=10, worker_counts=((0, 2), (10, 1)))
     tasks = read_tasks(run_dir / "went", shape)

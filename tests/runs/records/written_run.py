@@ -43,14 +43,14 @@ class WrittenRun:
     def silence(self, name: str, at: float, **values: Any) -> None:
         self._append(self.run.dir / "events.jsonl", name, at, {"task": "worker-0", **values})
 
+    def begin(self, attempt: int, begun_at: int, at: float) -> None:
+        self.task.begin(attempt, begun_at, NOW + at + self.ahead_seconds)
+
     def call(
-        self, number: int, opened_at: int, first: int, count: int, at: float, seconds: float = 0.5
+        self, attempt: int, begun_at: int, first: int, count: int, at: float, seconds: float = 0.5
     ) -> None:
-        self.task.add_steps(number, opened_at, self.task.rows(first, count))
         start = NOW + at + self.ahead_seconds
-        self.task.add_calls(number, opened_at, [first, count, start, seconds])
-        for path in self.task.dir.glob(f"{number:04d}-*"):
-            os.utime(path, (NOW + at, NOW + at))
+        self.task.call(attempt, begun_at, first, count, start, seconds=seconds)
 
     def _append(self, path: Path, name: str, at: float, values: dict[str, Any]) -> None:
         with path.open("a") as file:

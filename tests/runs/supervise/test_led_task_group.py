@@ -224,7 +224,7 @@ def brought_to(group: TaskGroup, run: Run, step: int) -> None:
 
 def steps_called(run: Run) -> int:
     """Return the steps of all recorded calls; a call is recorded after its steps."""
-    calls = [np.fromfile(path, "<f8").reshape(-1, 4) for path in run.dir.glob("worker-*/*.calls")]
+    calls = [np.fromfile(path, "<f8").reshape(-1, 4) for path in run.dir.glob("worker-*/calls.f8")]
     return int(sum(each[:, 1].sum() for each in calls))
 
 

@@ -173,7 +173,7 @@ def test_only_complete_rows_of_the_newest_calls_are_read(tmp_path: Path) -> None
     task = Task(tmp_path / "worker-0")
     for _ in range(150):
         task.call()
-    path = tmp_path / "worker-0" / "0000-000000000000.calls"
+    path = tmp_path / "worker-0" / "calls.f8"
     path.write_bytes(path.read_bytes() + b"torn")
     calls = recent_calls(path)
     assert [call[0] for call in calls] == list(range(49, 150))

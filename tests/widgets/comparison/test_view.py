@@ -273,7 +273,7 @@ def test_losses_that_cannot_be_read_are_a_message(tmp_path: Path) -> None:
     runs = [comparison.run(trial) for trial in comparison.trials]
     for run in runs:
         measure_whole(run)
-    (steps,) = (runs[len(RATES["OneDevice"])].dir / "worker-0").glob("*.steps")
+    steps = runs[len(RATES["OneDevice"])].dir / "worker-0" / "steps.f4"
     steps.unlink()
     steps.mkdir()
     shown = view(tmp_path)

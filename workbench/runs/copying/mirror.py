@@ -21,7 +21,8 @@ from workbench.runs.folder.files import CARD, KILL, SCRIPT, RunError, json_text
 from workbench.runs.folder.tasks import leader_of
 
 GROWING = ("events.jsonl", "archive.jsonl", "log.txt", "supervisor.log", "updates")
-RECORDS = (".steps", ".steps64", ".calls")
+RECORDS = (".f4", ".f8", ".steps", ".steps64", ".calls")
+"""The endings of records; the last three are those of earlier releases."""
 PASSING = ("stop", KILL, "entered", MARK)
 """Files about this moment or this place only; they are not copied."""
 TEMPORARY = ".copying-"

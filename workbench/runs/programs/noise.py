@@ -14,7 +14,7 @@ from workbench.runs.folder.checkpoints import FOLDER, Saved
 from workbench.runs.folder.files import RunError, read_json
 from workbench.runs.folder.tasks import workers_of
 from workbench.runs.records.progress import shape_of
-from workbench.runs.records.segments import Doubles
+from workbench.runs.records.step_files import Doubles
 
 from .run import run_programs
 

@@ -16,7 +16,17 @@ from workbench.runs.folder.events import Event
 from workbench.runs.folder.state import supervisor_events
 from workbench.runs.folder.tasks import CHIEF
 
-from .segments import MOST_STEPS, Doubles, Floats, Ints, Segment, calls_of, kept_rows, list_segments
+from .reader import read_blocks, step_files
+from .step_files import (
+    MOST_STEPS,
+    Bools,
+    Doubles,
+    Floats,
+    Ints,
+    counted_calls,
+    on_supervisor_clock,
+    read_log,
+)
 
 UNKNOWN = np.iinfo(np.int64).max
 WorkerCounts = tuple[tuple[int, int], ...]
@@ -55,7 +65,7 @@ class TaskRecords:
             computed in float64.
         calls: float64 [M, 4]: first step, steps, start in unix seconds, seconds. The start is on
             the supervisor's clock.
-        opening: bool [M], whether a call is the first of its segment.
+        opening: bool [M], whether a call is the first of its attempt.
     """
 
     def __init__(
@@ -70,18 +80,15 @@ class TaskRecords:
         self.worker = worker
         self.shape = shape
         self._epoch_ends = np.array(epoch_ends, np.int64)
-        kept = kept_rows(list_segments(task_dir, shape.total_steps), shape.replicas)
-        timed = calls_of([segment for segment, _ in kept], clock)
-        read = [
-            _Piece(segment, rows, calls, shape.replicas)
-            for (segment, rows), calls in zip(kept, timed, strict=True)
-        ]
-        self.steps: Ints = joined([piece.steps for piece in read], np.empty(0, np.int64))
-        empty = np.empty((0, shape.replicas, 3), np.float32)
-        self.values: Floats = joined([piece.values for piece in read], empty)
-        self.calls: Doubles = joined([piece.calls for piece in read], np.empty((0, 4)))
-        openings = [np.arange(len(piece.calls)) == 0 for piece in read]
-        self.opening: npt.NDArray[np.bool_] = joined(openings, np.empty(0, np.bool_))
+        files = step_files(task_dir, shape.replicas, shape.total_steps)
+        log = on_supervisor_clock(read_log(files), clock)
+        self.calls, ends, self.opening = counted_calls(log)
+        self.steps: Ints = np.empty(0, np.int64)
+        self.values: Floats = np.empty((0, shape.replicas, 3), np.float32)
+        if blocks := list(read_blocks(files, self.calls, ends)):
+            steps = [each.first_step + np.arange(len(each.values)) for each in blocks]
+            self.steps = joined(steps, self.steps)
+            self.values = joined([each.values for each in blocks], self.values)
         if shape.synchronous and shape.worker_counts:
             self._leave_out_absence()
 
@@ -130,7 +137,7 @@ class TaskRecords:
         return steady_spans(self.calls, self.epochs_of(self.calls[:, 0]), self.opening)
 
 
-def steady_spans(calls: Doubles, epochs: Ints, opening: npt.NDArray[np.bool_]) -> Doubles:
+def steady_spans(calls: Doubles, epochs: Ints, opening: Bools) -> Doubles:
     """Return the seconds of each call with the gap until the next call, float64 [M].
 
     The first call of an attempt, which may trace, is NaN; `opening` says which calls these are. The
@@ -142,16 +149,6 @@ def steady_spans(calls: Doubles, epochs: Ints, opening: npt.NDArray[np.bool_]) -
     gaps = np.append(start[1:] - start[:-1], 0.0)
     spans = np.where(goes_on, np.maximum(gaps, seconds), seconds)
     return np.where(opening, np.nan, spans)
-
-
-class _Piece:
-    """The rows of a segment that no later segment replaces."""
-
-    def __init__(self, segment: Segment, rows: int, calls: Doubles, replicas: int) -> None:
-        self.values = segment.values(replicas, count=rows)
-        end = segment.first_step + len(self.values)
-        self.steps = np.arange(segment.first_step, end, dtype=np.int64)
-        self.calls = calls[calls[:, 0] < end]
 
 
 def read_tasks(

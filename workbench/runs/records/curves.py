@@ -9,7 +9,7 @@ from workbench.points import Curve, Points, Values
 
 from .arrays import WorkerCounts, workers_at
 from .reader import Block
-from .segments import Floats, Ints
+from .step_files import Floats, Ints
 
 MOST_POINTS = 2_000
 LOSS_SUM, CORRECT, EXAMPLES = range(3)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from workbench.runs.folder.events import Event
 
 from .arrays import TaskRecords, shared_steps, steps_with
-from .segments import Doubles
+from .step_files import Doubles
 
 Columns = dict[str, npt.NDArray[Any]]
 

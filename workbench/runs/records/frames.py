@@ -19,7 +19,7 @@ from workbench.runs.folder.files import FIRST_STEP, RunError
 
 from .arrays import TaskRecords, joined, shared_steps
 from .epochs import epoch_columns, ratio
-from .segments import Doubles, Ints
+from .step_files import Doubles, Ints
 
 REPLICA_COLUMNS = (
     "step",

@@ -27,8 +27,8 @@ from .arrays import (
     worker_counts_of,
 )
 from .progress import shape_of, steps_done
-from .segments import Doubles
 from .speed import steady_rate
+from .step_files import Doubles
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -31,12 +30,15 @@ from workbench.runs.processes.own_modules import changes_in
 from workbench.runs.supervise.queue import is_in, named
 from workbench.runs.supervise.rehearsal import trouble_in
 from workbench.runs.supervise.stage import Stage, read_stage
-from workbench.runs.supervise.watchdog import PHASE_AFTER, recent_calls
+from workbench.runs.supervise.watchdog import PHASE_AFTER
 
 from .arrays import Shape, epoch_ends_of
-from .segments import list_segments
+from .reader import step_files
 from .speed import Speed, joined_speed, recent_speed, seconds_left
+from .step_files import known
 
+ROWS_READ = 4
+"""Rows at the end of a log that are read for the newest one, because some can be damaged."""
 WORKING = ("tracing", "training", "testing", "saving", "stopping")
 AFTER_STEPS = ("testing", "saving")
 """Phases in which no step of the next epoch has begun."""
@@ -219,7 +221,7 @@ def _steps_done(
     start = next((event for event in reversed(events) if event["event"] == "start"), None)
     workers = [run_dir / task for task in workers_of(plan)]
     led = workers[:1] if shape.synchronous else workers  # the leader, or those that it writes for
-    # An attempt begins a segment at its first step. Each worker of a coordinator has its own steps.
+    # Each worker of a coordinator has its own steps.
     first_step = int(start.get("step") or 0) if start and shape.synchronous else 0
     newest = max(_last_call(worker, shape, first_step) for worker in led)
     if not newest or (start is not None and newest < own_time(start)):
@@ -229,23 +231,27 @@ def _steps_done(
 
 
 def recorded_steps(task_dir: Path, shape: Shape) -> int:
-    """Return one past the last step that a worker recorded; 0 if it has no segment."""
-    segments = list_segments(task_dir, shape.total_steps)
-    return segments[-1].first_step + segments[-1].rows(shape.replicas) if segments else 0
+    """Return one past the last step that a worker recorded; 0 if it has recorded none."""
+    first, steps, _ = _newest_row(task_dir, shape)
+    return int(first + steps)
 
 
 def _last_call(task_dir: Path, shape: Shape, first_step: int) -> float:
-    """Return when a worker's last call started; 0 without a call in segments from `first_step` on.
+    """Return when a worker's last call started; 0 if its newest attempt has made none.
 
     It is a time on the clock of the task that writes the records: the worker, or the chief that
-    leads it. If the calls are not recorded, it is the disk's time of the last row.
+    leads it. The attempt began at `first_step`.
     """
-    with contextlib.suppress(FileNotFoundError, IndexError):
-        newest = list_segments(task_dir, shape.total_steps)[-1]
-        if newest.first_step >= first_step and newest.rows(shape.replicas):
-            calls = recent_calls(newest.calls_path)
-            return calls[-1][2] if calls else newest.path.stat().st_mtime
-    return 0.0
+    first, steps, start = _newest_row(task_dir, shape)
+    return start if steps and first >= first_step else 0.0
+
+
+def _newest_row(task_dir: Path, shape: Shape) -> tuple[float, float, float]:
+    """Return first step, steps and start of the newest row of a worker's log; zeros without one."""
+    files = step_files(task_dir, shape.replicas, shape.total_steps)
+    rows = known(files.log(max(0, files.calls_written() - ROWS_READ)))
+    first, steps, start, _ = rows[-1].tolist() if len(rows) else (0.0,) * 4
+    return first, steps, start
 
 
 def _step_after(event: Event) -> int:

@@ -1,25 +1,36 @@
-"""Reads a task's records while they grow, each byte once."""
+"""Reads a worker's records: of chosen steps, or each byte once while they grow."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from .segments import MOST_STEPS, Doubles, Floats, Ints, Segment, kept_rows, known, list_segments
+from . import old_segments
+from .step_files import (
+    CALLS,
+    MOST_STEPS,
+    Doubles,
+    Floats,
+    Ints,
+    StepArrays,
+    StepFiles,
+    counted_calls,
+    read_log,
+    repaired,
+)
 
 MOST_VALUES = 2**18
 """The most steps times replicas of a block, so that it fits into a processor's cache."""
-SETTLED_SECONDS = 2.0
-"""After this time a new change of a folder has another timestamp, however coarse the clock is."""
+MOST_LONGER = 1000
+"""A script that was edited by hand can train longer than planned, but by less than this factor."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """New rows since the last poll, of consecutive steps.
+    """Rows of consecutive steps.
 
     If `replaces` is true, a consumer first drops its rows from `first_step` on, because a resumed
     run does steps again. Then it appends the block. Steps between the last block's end and
@@ -27,14 +38,14 @@ class Block:
     """
 
     first_step: int
-    """0-based global step of the first row."""
+    """0-based step of the first row."""
     values: Floats
     """float32 [rows, replicas, 3]: loss sum, correct (NaN without accuracy), examples."""
     call_seconds: Doubles
-    """float64 [rows]: the time of the complete call that contained each step; NaN if unknown."""
+    """float64 [rows]: the time of the call that contained each step."""
     call_steps: Doubles
-    """float64 [rows]: the number of steps of that call; NaN if unknown."""
-    replaces: bool
+    """float64 [rows]: the number of steps of that call."""
+    replaces: bool = False
 
     def head(self, rows: int) -> Block:
         """Return a block of its first rows."""
@@ -42,85 +53,39 @@ class Block:
         return Block(self.first_step, self.values[:rows], *steps, self.replaces)
 
 
-class StepReader:
-    """Follows the records of one task.
+def step_files(task_dir: Path, replicas: int, total_steps: int = MOST_STEPS) -> StepFiles:
+    """Return the records of a worker with so many replicas, also those of earlier releases.
 
-    `poll` never reads a byte twice and takes complete rows only. It continues with new segments,
-    and starts a segment again if its file has become shorter.
+    A call far beyond `total_steps`, the steps of its run, comes from a damaged file.
     """
+    most_steps = min(MOST_STEPS, max(1, total_steps) * MOST_LONGER)
+    if not (task_dir / CALLS).exists() and (found := old_segments.find(task_dir, most_steps)):
+        return old_segments.Segments(found, replicas, most_steps)
+    return StepArrays(task_dir, replicas, most_steps)
+
+
+class StepReader:
+    """Follows the records of one worker. `poll` reads only what was recorded since the last one."""
 
     def __init__(
         self, task_dir: str | Path, num_replicas: int, total_steps: int = MOST_STEPS
     ) -> None:
-        self._task_dir = Path(task_dir)
-        self._replicas = num_replicas
-        self._total_steps = total_steps
-        self._listed_ns = -1
-        """The disk's time of the folder's last change when its segments were listed."""
-        self._settles_at = 0.0
-        """When a new change has another timestamp for certain, on this process's own clock."""
-        self._segments: list[Segment] = []
-        self._segment: Segment | None = None
-        self._rows = 0
-        """Rows of the segment that were returned."""
+        self._where = Path(task_dir), num_replicas, total_steps
         self._calls = 0
-        self._held = np.empty((0, 4))
-        """Calls that were read and reach beyond the returned rows."""
-        self._seen = 0
-        """Rows on disk at the last poll. At the next, their calls are written or never will be."""
+        """Rows of the log that were read."""
         self._end = 0
         """One past the last returned step."""
 
     def poll(self) -> Iterator[Block]:
         """Yield new records, oldest first, in blocks of bounded size."""
-        segments = self._listed()
-        for segment in self._ahead(segments):
-            if self._segment is None or segment.number != self._segment.number:
-                self._open(segment)
-            yield from self._read(segment, newest=segment is segments[-1])
-
-    def _listed(self) -> list[Segment]:
-        """Return the segments; list them again only if the folder may have changed."""
-        try:
-            changed_ns = self._task_dir.stat().st_mtime_ns
-        except FileNotFoundError:
-            return []
-        now = time.monotonic()
-        if changed_ns != self._listed_ns:
-            self._listed_ns, self._settles_at = changed_ns, now + SETTLED_SECONDS
-        if now < self._settles_at:
-            self._segments = list_segments(self._task_dir, self._total_steps)
-        return self._segments
-
-    def _ahead(self, segments: list[Segment]) -> list[Segment]:
-        """Return the current and later segments, without segments replaced before they are read."""
-        number = -1 if self._segment is None else self._segment.number
-        rest = [segment for segment in segments if segment.number >= number]
-        kept: list[Segment] = []
-        for segment in reversed(rest):
-            if not kept or segment.first_step < kept[-1].first_step or segment.number == number:
-                kept.append(segment)
-        return kept[::-1]
-
-    def _open(self, segment: Segment) -> None:
-        self._segment = segment
-        self._rows = self._calls = self._seen = 0
-        self._held = np.empty((0, 4))
-
-    def _read(self, segment: Segment, *, newest: bool) -> Iterator[Block]:
-        rows = segment.rows(self._replicas)
-        if rows < self._rows:
-            self._open(segment)
-        new = segment.calls(self._calls)
-        self._calls += len(new)
-        new = known(new)
-        self._held = np.vstack([self._held, new]) if len(self._held) else new
-        timed = int(min(rows, _ends(self._held).max(initial=0) - segment.first_step))
-        ready = max(timed, self._seen) if newest else rows
-        self._seen = rows
-        for block in _blocks(segment, self._replicas, self._rows, ready, self._held):
-            self._rows += len(block.values)
-            self._held = self._held[_ends(self._held) > segment.first_step + self._rows]
+        files = step_files(*self._where)
+        if files.calls_written() < self._calls:
+            self._calls = 0  # another file is in its place
+        log = files.log(self._calls)
+        new = log if self._calls else repaired(log, files)
+        self._calls += len(log)
+        calls, ends, _ = counted_calls(new)
+        for block in read_blocks(files, calls, ends, most_values=MOST_VALUES):
             replaces = block.first_step < self._end
             self._end = block.first_step + len(block.values)
             yield replace(block, replaces=replaces)
@@ -130,36 +95,35 @@ def read_range(
     task_dir: str | Path, num_replicas: int, first: int, last: int, total_steps: int = MOST_STEPS
 ) -> Iterator[Block]:
     """Yield the records of steps `first` to `last`, both included, without replaced rows."""
-    for segment, rows in kept_rows(list_segments(Path(task_dir), total_steps), num_replicas):
-        start = max(0, first - segment.first_step)
-        stop = min(rows, last + 1 - segment.first_step)
-        if start < stop:
-            yield from _blocks(segment, num_replicas, start, stop, known(segment.calls()))
+    files = step_files(Path(task_dir), num_replicas, total_steps)
+    calls, ends, _ = counted_calls(read_log(files))
+    inside = (ends > first) & (calls[:, 0] <= last)
+    ends = np.minimum(ends, last + 1)
+    yield from read_blocks(files, calls[inside], ends[inside], first, MOST_VALUES)
 
 
-def _blocks(
-    segment: Segment, replicas: int, start: int, stop: int, calls: Doubles
+def read_blocks(
+    files: StepFiles, calls: Doubles, ends: Ints, first: int = 0, most_values: int | None = None
 ) -> Iterator[Block]:
-    most = max(1, MOST_VALUES // replicas)
-    while start < stop:
-        values = segment.values(replicas, start, min(most, stop - start))
-        if not len(values):
+    """Yield the rows of calls, from step `first` on, that reach up to `ends`.
+
+    Both are as `counted_calls` returns them. A block has at most `most_values` steps x replicas.
+    """
+    most = MOST_STEPS if most_values is None else max(1, most_values // files.replicas)
+    begins = np.maximum(calls[:, 0].astype(np.int64), first)
+    there = begins < (ends := np.minimum(ends, files.rows_written()))  # the file may be damaged
+    calls, begins, ends = calls[there], begins[there], ends[there]
+    apart = np.flatnonzero(begins[1:] != ends[:-1]) + 1
+    for part in np.split(np.arange(len(calls)), apart):
+        if not len(part):
             return
-        first = segment.first_step + start
-        seconds, counts = _of_calls(np.arange(first, first + len(values)), calls)
-        start += len(values)
-        yield Block(first, values, seconds, counts, replaces=False)
-
-
-def _ends(calls: Doubles) -> Doubles:
-    return calls[:, 0] + calls[:, 1]
-
-
-def _of_calls(steps: Ints, calls: Doubles) -> tuple[Doubles, Doubles]:
-    """Return seconds and number of steps of the call of each step; NaN if a step has no call."""
-    if not len(calls):
-        return np.full(len(steps), np.nan), np.full(len(steps), np.nan)
-    index = np.searchsorted(calls[:, 0], steps, side="right") - 1
-    first, counts, _, seconds = calls[index].T
-    inside = (index >= 0) & (steps < first + counts)
-    return np.where(inside, seconds, np.nan), np.where(inside, counts, np.nan)
+        counts = (ends - begins)[part]
+        seconds, steps = np.repeat(calls[part, 3], counts), np.repeat(calls[part, 1], counts)
+        start, total, done = int(begins[part[0]]), int(counts.sum()), 0
+        while done < total:
+            values = files.rows(start + done, min(most, total - done))
+            if not len(values):
+                break  # the file was cut
+            rows = slice(done, done + len(values))
+            yield Block(start + done, values, seconds[rows], steps[rows])
+            done += len(values)

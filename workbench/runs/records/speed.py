@@ -16,7 +16,8 @@ import numpy as np
 from workbench.runs.folder.events import Event
 
 from .arrays import Shape, TaskRecords, steady_spans
-from .segments import Doubles, Segment, known, list_segments
+from .reader import step_files
+from .step_files import Doubles, StepFiles, known
 
 RECENT_SECONDS = 10.0
 RECENT = f"over the last {RECENT_SECONDS:.0f} seconds of training"
@@ -55,12 +56,12 @@ def recent_speed(task_dir: Path, shape: Shape, epoch_ends: Sequence[int] = ()) -
 
     A test pass does not use up the ten seconds. `epoch_ends` are as in `Shape.epochs_of`.
     """
-    segments = list_segments(task_dir, shape.total_steps)
-    calls, spans = _last_calls(segments[-1], shape, epoch_ends) if segments else (None, None)
-    if calls is None or spans is None or not spans.sum() > 0:
+    files = step_files(task_dir, shape.replicas, shape.total_steps)
+    calls, spans = _last_calls(files, shape, epoch_ends)
+    if not spans.sum() > 0:
         return None
-    first, steps = int(calls[0, 0]), int(calls[:, 1].sum())
-    rows = segments[-1].values(shape.replicas, first - segments[-1].first_step, steps)
+    steps = int(calls[:, 1].sum())
+    rows = files.rows(int(calls[0, 0]), steps)
     if not len(rows):
         return None
     rate = steps / float(spans.sum())
@@ -68,20 +69,25 @@ def recent_speed(task_dir: Path, shape: Shape, epoch_ends: Sequence[int] = ()) -
 
 
 def _last_calls(
-    segment: Segment, shape: Shape, epoch_ends: Sequence[int]
+    files: StepFiles, shape: Shape, epoch_ends: Sequence[int]
 ) -> tuple[Doubles, Doubles]:
-    """Return the calls of the last ten seconds of training, and the seconds of each."""
-    written = segment.calls_written()
+    """Return the calls of the last ten seconds of training, and the seconds of each.
+
+    They are calls of the newest attempt, without its first one.
+    """
+    written = files.calls_written()
     count = FEWEST_READ
     while True:
-        begin = max(0, written - count)
-        calls = known(segment.calls(begin))
-        opening = np.arange(len(calls)) + begin == 0
+        log = known(files.log(max(0, written - count)))
+        begins = np.flatnonzero(log[:, 1] == 0)
+        whole = count >= written or len(begins) > 0
+        calls = log[begins[-1] + 1 :] if len(begins) else log
+        opening = (np.arange(len(calls)) == 0) & whole
         epochs = shape.epochs_of(calls[:, 0], np.array(epoch_ends, np.int64))
         spans = steady_spans(calls, epochs, opening)
         calls, spans = calls[~opening], spans[~opening]
         later = spans[::-1].cumsum()[::-1] - spans
-        if begin == 0 or later.max(initial=0.0) >= RECENT_SECONDS:
+        if whole or later.max(initial=0.0) >= RECENT_SECONDS:
             return calls[later < RECENT_SECONDS], spans[later < RECENT_SECONDS]
         count *= 4
 

@@ -28,6 +28,8 @@ PHASE_AFTER: dict[str, Phase] = {
 }
 CALL_ROW = struct.Struct("<4d")
 CALLS_JUDGED = 101
+CALLS = "calls.f8", ".calls"
+"""The log of calls; the second is the ending of such files in runs of earlier releases."""
 ENTERED = "entered"
 """The file in which a synchronous task notes the first step of the call that it enters."""
 
@@ -89,7 +91,7 @@ class Watchdog:
         """
         news = self._tail.poll()
         calls = self._newest_calls()
-        grown = calls != self._calls
+        grown = calls != self._calls and bool(recent_calls(self._task_dir / calls[0], 1))
         self._calls = calls
         self.events += news
         for event in news:
@@ -129,22 +131,25 @@ class Watchdog:
         return max(self._bounds.stall_floor_seconds, self._bounds.stall_factor * median)
 
     def _newest_calls(self) -> tuple[str, int]:
-        """Return name and size of the newest segment's calls file; they change when a call ends."""
+        """Return name and size of the newest log of calls; they change when a call ends."""
         with contextlib.suppress(OSError), os.scandir(self._task_dir) as entries:
-            files = [entry for entry in entries if entry.name.endswith(".calls")]
+            files = [entry for entry in entries if entry.name.endswith(CALLS)]
             newest = max(files, key=lambda entry: entry.name, default=None)
             return (newest.name, newest.stat().st_size) if newest else ("", 0)
         return ("", 0)
 
 
-def recent_calls(path: Path) -> list[tuple[float, float, float, float]]:
-    """Return the newest calls of a segment: first step, steps, start (unix seconds), seconds."""
+def recent_calls(path: Path, most: int = CALLS_JUDGED) -> list[tuple[float, float, float, float]]:
+    """Return the calls in the newest rows of a log: first step, steps, start, seconds.
+
+    A start is in seconds since 1970. Rows that begin an attempt are left out.
+    """
     try:
         with path.open("rb") as file:
             rows = os.fstat(file.fileno()).st_size // CALL_ROW.size
-            file.seek(max(0, rows - CALLS_JUDGED) * CALL_ROW.size)
-            content = file.read(min(rows, CALLS_JUDGED) * CALL_ROW.size)
+            file.seek(max(0, rows - most) * CALL_ROW.size)
+            content = file.read(min(rows, most) * CALL_ROW.size)
     except OSError:
         return []
     whole = content[: len(content) // CALL_ROW.size * CALL_ROW.size]
-    return [(a, b, c, d) for a, b, c, d in CALL_ROW.iter_unpack(whole)]
+    return [(a, b, c, d) for a, b, c, d in CALL_ROW.iter_unpack(whole) if b]
