@@ -15,6 +15,8 @@ from tests.runs.records.written_run import NOW, WrittenRun
 from tests.widgets.folders import BATCH, records, write_run, write_steps
 from workbench import RunConfig
 
+NO_MEMORY = "The memory of a device or of the machine was used up."
+
 
 def test_zooming_in_shows_single_steps_and_zooming_out_the_complete_run(
     lab: LabPage, tmp_path: Path
@@ -95,9 +97,13 @@ def test_each_chart_is_downloaded_as_a_picture(lab: LabPage, tmp_path: Path) -> 
 
 
 def test_a_run_without_points_has_no_empty_charts(lab: LabPage, tmp_path: Path) -> None:
-    run = write_run(tmp_path, "failed", 0, cause="It broke.", task="worker-0", fix="Mend it.")
+    run = write_run(tmp_path, "failed", 0, cause=NO_MEMORY, task="worker-0", fix="Mend it.")
     page = ViewPage(lab, run)
-    expect(page.view.get_by_text("Problem: It broke.")).to_be_visible()
+    expect(page.view.get_by_text(f"Problem: {NO_MEMORY}")).to_be_visible()
+    with lab.page.expect_popup() as opened:
+        page.view.get_by_role("link", name="More about this error").click()
+    expect(opened.value.locator("h4").first).to_have_text(NO_MEMORY)
+    opened.value.close()
     expect(page.charts).to_be_hidden()
     expect(page.number("Loss")).to_have_count(0)
     expect(page.view.locator(".wbv-plot:visible, table:visible")).to_have_count(0)

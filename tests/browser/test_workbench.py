@@ -211,6 +211,10 @@ def test_a_problem_is_shown_next_to_its_field_with_its_fix(lab: LabPage) -> None
     expect(field.filter(has_text="64 or 66").last).to_contain_text("Global batch")
     expect(workbench.button("Train")).to_be_disabled()
     expect(workbench.root.get_by_text("Fix Global batch to train")).to_be_visible()
+    with lab.page.expect_popup() as opened:
+        field.get_by_role("link", name="More about this error").last.click()
+    expect(opened.value.locator("h2").first).to_have_text("global_batch_size")
+    opened.value.close()
 
     workbench.fill({"Global batch": "66"})
     expect(workbench.field("Per-replica batch")).to_have_value("33")

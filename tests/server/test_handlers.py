@@ -126,6 +126,13 @@ def test_a_frame_has_only_the_runs_that_are_read_in_a_moment(
     assert frame.count(b"steps_a_point") == 1
 
 
+async def test_the_errors_are_a_page_that_begins_with_what_was_asked(jp_fetch: Fetch) -> None:
+    answer = await jp_fetch("workbench", "errors", params={"about": "epochs"})
+    assert answer.headers["Content-Type"].startswith("text/html")
+    assert "style-src 'unsafe-inline'" in answer.headers["Content-Security-Policy"]
+    assert "<h2>epochs</h2>" in answer.body.decode()
+
+
 async def test_devices_are_measured(jp_fetch: Fetch, runs_dir: Path) -> None:
     names = [meter["name"] for meter in (await ask(jp_fetch, "devices"))["meters"]]
     assert names[:2] == ["Memory in use", "CPU in use"]

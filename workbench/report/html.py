@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 LONGEST_LINE = 60
 """The most characters of a table's cell that stay on one line."""
 VOID = frozenset({"meta", "col", "br"})
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+STYLE = Path(__file__).with_name("style.css")
 
 
 class Html(str):
@@ -49,6 +52,23 @@ def tag(name: str, /, *inside: str | Html | None, **attributes: str | float | No
 def joined(parts: Iterable[str | Html | None]) -> Html:
     """Return the HTML of the parts, one after the other; None adds nothing."""
     return Html("".join(shown(part) for part in parts if part is not None))
+
+
+def document(title: str, about: str, *parts: Html | None) -> str:
+    """Return a whole page: its title, a line about it, and its parts. It loads nothing."""
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        # If a text ever gets past the escaping, the browser still neither runs nor loads it.
+        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("title", title),
+        tag("style", Html(STYLE.read_text(encoding="utf-8"))),
+    )
+    header = tag("header", tag("h1", title), tag("p", about, class_="quiet"))
+    body = tag("body", header, tag("main", *parts))
+    return joined([Html("<!doctype html>\n"), tag("html", head, body, lang="en"), "\n"])
 
 
 def table(

@@ -17,7 +17,7 @@ from .comparison import Compared, compared
 from .curves import curves
 from .details import runs
 from .environment import environments
-from .html import Html, joined, tag
+from .html import Html, document
 from .overview import configs, differences, overview
 from .papers import certificates, scripts
 from .subject import Subject, subjects_of
@@ -31,8 +31,6 @@ FIRST: tuple[Section, ...] = (overview, differences, curves)
 LAST: tuple[Section, ...] = (runs, environments, certificates, configs, scripts)
 COMPARISON = "Comparison of strategies"
 MOST_BYTES = 2_000_000
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-STYLE = Path(__file__).with_name("style.css")
 
 
 def write_report(
@@ -97,22 +95,7 @@ def report_text(
 
 def _page(subjects: Sequence[Subject], title: str, sections: Sequence[Section]) -> str:
     named = title or (subjects[0].title if len(subjects) == 1 else f"{len(subjects)} runs compared")
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        # If a text ever gets past the escaping, the browser still neither runs nor loads it.
-        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("title", named),
-        tag("style", Html(STYLE.read_text(encoding="utf-8"))),
-    )
     parts = [part(subjects) for part in (*FIRST, *sections, *LAST)]
-    body = tag("body", _header(named), tag("main", *parts))
-    return joined([Html("<!doctype html>\n"), tag("html", head, body, lang="en"), "\n"])
-
-
-def _header(title: str) -> Html:
     written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    text = f"Written {written} by tf-distribute-workbench {__version__}."
-    return tag("header", tag("h1", title), tag("p", text, class_="quiet"))
+    about = f"Written {written} by tf-distribute-workbench {__version__}."
+    return document(named, about, *parts)

@@ -12,7 +12,9 @@ from jupyter_server.base.handlers import APIHandler
 from jupyter_server.utils import url_path_join
 from tornado import web
 
+from workbench.errors.page import errors_page
 from workbench.feed import row_of
+from workbench.report.html import POLICY
 
 from . import actions
 from .errors import RequestError
@@ -169,6 +171,23 @@ class DevicesHandler(Handler):
         await self.answer(self.manager.devices.measured)
 
 
+class ErrorsHandler(Handler):
+    """The handler for the page *Errors*."""
+
+    @property
+    def content_security_policy(self) -> str:
+        """The page has its style inside, and needs nothing else."""
+        return POLICY
+
+    @web.authenticated
+    @authorized
+    async def get(self) -> None:
+        """Return the page. It begins with the field or error that the query `about` names."""
+        about = self.get_query_argument("about", "")
+        page = await self.in_thread(lambda: errors_page(about))
+        self.finish(page, set_content_type="text/html; charset=UTF-8")
+
+
 def handlers_at(base_url: str) -> list[tuple[str, type[web.RequestHandler]]]:
     """Return the URL paths and their handlers."""
     run = r"runs/([^/]+)"
@@ -180,6 +199,7 @@ def handlers_at(base_url: str) -> list[tuple[str, type[web.RequestHandler]]]:
         (f"{run}/script", ScriptHandler),
         ("series", SeriesHandler),
         ("devices", DevicesHandler),
+        ("errors", ErrorsHandler),
         ("stream", StreamHandler),
     ]
     return [(url_path_join(base_url, RESOURCE, path), handler) for path, handler in paths]

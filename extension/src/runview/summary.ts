@@ -77,6 +77,19 @@ export class Summary {
     }
   }
 
+  /** A link to what is known about an error, where a server shows it. */
+  private _more(cause: string): (string | HTMLElement)[] {
+    const page = document.body.dataset.wbErrors;
+    if (page === undefined) {
+      return [];
+    }
+    const link = make('a', '', this._trans.__('More about this error'));
+    link.href = `${page}?about=${encodeURIComponent(cause)}`;
+    link.target = '_blank';
+    link.rel = 'noopener';
+    return [' ', link];
+  }
+
   private _fail(failure: Failure | null): void {
     const shown = JSON.stringify(failure);
     if (shown === this._shownFailure) {
@@ -100,7 +113,8 @@ export class Summary {
         'p',
         'wbv-notice',
         make('b', '', `${this._trans.__('What to change:')} `),
-        fix
+        fix,
+        ...this._more(cause)
       )
     ];
     if (log_tail) {

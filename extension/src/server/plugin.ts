@@ -4,6 +4,7 @@ import type {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
+import { URLExt } from '@jupyterlab/coreutils';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import {
   ITranslator,
@@ -79,7 +80,8 @@ class WorkbenchServer implements IWorkbenchServer {
 
 export const serverPlugin: JupyterFrontEndPlugin<IWorkbenchServer> = {
   id: 'tf-distribute-workbench:server',
-  description: 'Runs and devices of the server, for the other plugins.',
+  description:
+    'Runs and devices of the server for the other plugins, and the address of the errors for pages.',
   autoStart: true,
   optional: [ISettingRegistry, ITranslator],
   provides: IWorkbenchServer,
@@ -92,6 +94,10 @@ export const serverPlugin: JupyterFrontEndPlugin<IWorkbenchServer> = {
       'tf-distribute-workbench'
     );
     const server = new WorkbenchServer(app, trans);
+    document.body.dataset.wbErrors = URLExt.join(
+      app.serviceManager.serverSettings.baseUrl,
+      'workbench/errors'
+    );
     void registry
       ?.load(serverPlugin.id)
       .then(settings => {

@@ -29,6 +29,7 @@ def test_the_server_that_started_the_kernel_tells_its_root_and_base_url(started_
     assert server == JupyterServer(Path("/data"), "/user/me/", classic=False)
     assert server.page_url("a b/train.py") == "/user/me/lab/tree/a%20b/train.py"
     assert server.file_url("a b/run.zip") == "/user/me/files/a%20b/run.zip"
+    assert server.errors_url("not 64") == "/user/me/workbench/errors?about=not%2064"
 
 
 def test_classic_notebook_names_its_root_in_its_own_way(started_by: Path) -> None:

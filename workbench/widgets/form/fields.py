@@ -11,7 +11,9 @@ from typing import Any
 import ipywidgets as ipw
 
 from workbench.catalog import Choice
+from workbench.config import field_types
 from workbench.field_help import FIELD_HELP
+from workbench.widgets.kernel.jupyter_server import own_server
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import ANY_WIDTH, html, set_visible, styled
 
@@ -75,8 +77,9 @@ class Field(ABC):
 
     def show_problems(self, messages: Sequence[str], warning: str = "") -> None:
         """Show the problems of the field and a warning, or nothing if there are none."""
+        more = _errors_link(self.name) if messages else ""
         problems = "".join(
-            f'<div class="wb-problem"><b>Problem:</b> {markup.text(message)}</div>'
+            f'<div class="wb-problem"><b>Problem:</b> {markup.text(message)} {more}</div>'
             for message in messages
         )
         text = problems + (markup.notice("warning", warning) if warning else "")
@@ -117,6 +120,17 @@ def help_mark(label: str, help_text: str) -> Any:
     return styled(
         ipw.HTML, "wb-help", value=_help_html(label, help_text), description=f"Help for {label}",
     )  # fmt: skip
+
+
+def _errors_link(name: str) -> str:
+    """Return a link to all errors of a field, which shows where the page's server has them."""
+    server = own_server() if name in field_types() else None
+    if server is None or server.classic:
+        return ""
+    href = f'href="{markup.text(server.errors_url(name))}"'
+    title = f'title="All errors of {markup.text(name)}, with what to do"'
+    opens = f'{href} {title} target="_blank" rel="noopener"'
+    return f'<a class="wb-link wb-errors" {opens}>More about this error</a>'
 
 
 def _help_html(label: str, help_text: str) -> str:

@@ -44,6 +44,10 @@ class JupyterServer:
         """Return the address of a file's content, given its path below the root."""
         return f"{self.base_url}files/{quote(below)}"
 
+    def errors_url(self, about: str) -> str:
+        """Return the address of the page *Errors*, which begins with a field or an error."""
+        return f"{self.base_url}workbench/errors?about={quote(about)}"
+
 
 def own_server() -> JupyterServer | None:
     """Return the server that started this kernel and whose page shows it; None if it is unknown.
