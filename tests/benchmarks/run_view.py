@@ -62,7 +62,7 @@ def measured(real):
 sent = []
 run_view.RunWidget.send_news = timed(run_view.RunWidget.send_news, sent)
 RunFeed.news = measured(RunFeed.news)
-run_view._Follower.turn = timed(run_view._Follower.turn, turns)
+run_view._Follower.poll = timed(run_view._Follower.poll, turns)
 views = [run_view.RunView() for _ in {runs}]
 for view in views:
     IPython.display.display(view.box)
