@@ -46,7 +46,7 @@ ROOMS: dict[str, set[str]] = {
         *("config", "catalog", "charts", "codegen", "devices", "flock", "interval", "lazy"),
         *("plan", "runs"),
     },
-    "errors": {"config", "runs"},
+    "errors": {"config", "field_help", "report", "runs"},
     "free_path": {"runs"},
     "tf_config": {"config"},
     "exports": {"config", "lazy", "free_path", "report", "runs"},
@@ -74,7 +74,9 @@ ROOMS: dict[str, set[str]] = {
         *("feed", "lab", "experiments", "hosts", "pictures", "report", "scripts", "units"),
         *("verdict",),
     },
-    "server": {"config", "codegen", "devices", "plan", "points", "runs", "feed"},
+    "server": {
+        *("config", "codegen", "devices", "plan", "points", "runs", "feed", "errors", "report"),
+    },
     "cli": {
         *("config", "catalog", "field_help", "devices", "plan", "codegen", "environments"),
         *("runs", "charts", "errors", "lab", "experiments", "exports", "bundle", "report"),

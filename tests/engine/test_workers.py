@@ -14,9 +14,12 @@ import pytest
 
 from tests.engine.tasks import replies, task_of, tasks_of, train_alone
 from tests.engine.training import ENDLESS, Trained, train_together, weights, write_run
+from tests.machines import LAPTOP
 from tests.runs.run_folders import event_of
 from tests.waiting import LIMIT_SECONDS, until
+from workbench.codegen import render_script
 from workbench.config import RunConfig
+from workbench.plan import make_plan
 from workbench.runs.programs.noise import measure_gradients
 from workbench.runs.programs.step_xray import StepXray
 
@@ -154,3 +157,23 @@ def test_a_killed_worker_of_a_script_started_alone_ends_the_others_with_a_failur
             for _, task in tasks_of(script):
                 task.kill()
     until(lambda: not list(tasks_of(script)))
+
+
+def test_a_worker_that_has_ended_leaves_once_all_have_ended(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    config = RunConfig(strategy="multi_worker_mirrored")
+    script.write_text(render_script(make_plan(config, LAPTOP)))
+    code = (
+        f"import runpy; recorder = runpy.run_path({str(script)!r})['Recorder']()\n"
+        "recorder.tasks = 2; recorder.end('finished')"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, "--run-dir", str(tmp_path)]) as process:
+        until(lambda: '"finished"' in text_of(tmp_path / "worker-0" / "events.jsonl"))
+        assert process.poll() is None
+        (tmp_path / "worker-1").mkdir()
+        (tmp_path / "worker-1" / "events.jsonl").write_text('{"event": "finished"}\n')
+        assert process.wait(LIMIT_SECONDS) == 0
+
+
+def text_of(path: Path) -> str:
+    return path.read_text() if path.exists() else ""

@@ -284,6 +284,23 @@ class Recorder:
         self.event(name, **values)
         while self.unwritten and self.no_room.search(str(self.flush())):
             time.sleep(1)
+        self.leave_together()
+
+    def leave_together(self, most_seconds: float = 10) -> None:
+        """Wait until all synchronous tasks have reported their end.
+
+        A task that leaves closes its connections, and with them a sum that others still receive.
+        """
+        if not self.dir or self.tasks == 1:
+            return
+        paths = [self.dir / f"worker-{n}" / "events.jsonl" for n in range(self.tasks)]
+        until = time.monotonic() + most_seconds
+        while time.monotonic() < until:
+            with contextlib.suppress(OSError, ValueError, IndexError):  # a line is being written
+                last = [json.loads(path.read_bytes().splitlines()[-1])["event"] for path in paths]
+                if set(last) <= {"finished", "stopped"}:
+                    return
+            time.sleep(0.02)
 
     def begin_records(self) -> None:
         """Begin the records of this attempt; on a full disk its first call begins them."""
