@@ -32,14 +32,16 @@ def test_an_edited_script_is_opened_compared_and_undone(lab: LabPage) -> None:
     workbench.fill({"Open a script": path.name})
     workbench.button("Open").click()
     expect(workbench.field("Epochs")).to_have_value("7")
-    findings = workbench.root.locator(".wb-findings")
-    expect(findings.first).to_contain_text("make_model is now your own function for model")
-    expect(findings.last).to_contain_text("main was edited: what the script does from start to end")
-
+    expect(workbench.root.get_by_text("Its other edits are marked below")).to_be_visible()
+    expect(workbench.button("Train this script as it is")).to_be_visible()
+    note = workbench.root.get_by_text("edited.py has edits that are no settings")
+    expect(note).to_have_count(1)
     difference = workbench.root.get_by_role(
         "region", name="Difference of the opened file and the form's script"
     )
     expect(difference).to_contain_text('print("by hand")')
+    expect(difference).to_contain_text("Dense(48,")
+    expect(difference).not_to_contain_text("# config:")
     fold = difference.locator("summary").first
     fold.focus()
     lab.page.keyboard.press("Enter")
@@ -55,6 +57,7 @@ def test_an_edited_script_is_opened_compared_and_undone(lab: LabPage) -> None:
     expect(workbench.root.get_by_text("train.py")).not_to_have_count(0)
     workbench.button("Restore the form").click()
     expect(workbench.field("Epochs")).to_have_value("5")
+    expect(note).to_have_count(0)
     assert path.read_text(encoding="utf-8") == before
 
 

@@ -200,3 +200,5 @@ def shuffled_batches(examples: tuple[tf.Tensor, ...], start_step: int) -> tf.dat
 if __name__ == "__main__":
     os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task
     run_and_leave(main)
+
+# config: {"sha256": "535fe1797ca58cf7", "config": {"strategy": "default", "devices": ["CPU:0"]}}

@@ -211,3 +211,6 @@ def shuffled_batches(examples: tuple[tf.Tensor, ...], start_step: int) -> tf.dat
 if __name__ == "__main__":
     os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task
     run_and_leave(main)
+
+# config: {"sha256": "3aa3485902927dca", "config": {"devices": ["CPU:0"], "replicas": 2,
+#     "last_batch": "keep", "clip_norm": 1.0}}

@@ -209,3 +209,6 @@ def shuffled_batches(examples: tuple[tf.Tensor, ...], start_step: int) -> tf.dat
 if __name__ == "__main__":
     os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task
     run_and_leave(main)
+
+# config: {"sha256": "7610c13af7e346fe", "config": {"data": "fashion_mnist", "devices": ["CPU:0"],
+#     "replicas": 2, "epochs": 2}}

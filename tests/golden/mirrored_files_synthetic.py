@@ -278,3 +278,6 @@ def write_files(features: np.ndarray, labels: np.ndarray) -> pathlib.Path:
 if __name__ == "__main__":
     os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task
     run_and_leave(main)
+
+# config: {"sha256": "8b087a14638497d3", "config": {"devices": ["CPU:0"], "replicas": 2,
+#     "global_batch_size": 64, "pipeline": "files"}}

@@ -251,3 +251,6 @@ def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
 if __name__ == "__main__":
     os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task
     run_and_leave(main)
+
+# config: {"sha256": "9a2117df30f0886e", "config": {"devices": ["CPU:0"], "replicas": 2,
+#     "global_batch_size": 64, "pipeline": "indexed"}}

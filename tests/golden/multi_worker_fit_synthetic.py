@@ -305,3 +305,6 @@ def start_tasks() -> int:
 
 if __name__ == "__main__":
     run_and_leave(run_task, worker=main)
+
+# config: {"sha256": "0c30d5bf2594b865", "config": {"strategy": "multi_worker_mirrored", "loop":
+#     "fit", "devices": ["CPU:0"], "workers": 2}}

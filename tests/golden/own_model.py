@@ -65,6 +65,7 @@ def make_batches(
     )
 
 
+# ---- Your own model: build_model. ----
 WIDTH = 32  # of the hidden layer
 
 layer = partial(tf.keras.layers.Dense, WIDTH)
@@ -471,3 +472,6 @@ def make_correct(model: tf.keras.Model) -> Callable:
 if __name__ == "__main__":
     os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task
     run_and_leave(main)
+
+# config: {"sha256": "8f3660a8f9ac5e0b", "config": {"loop": "fit", "devices": ["CPU:0"], "replicas":
+#     2}, "own": {"model": "build_model"}}

@@ -220,3 +220,6 @@ def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
 if __name__ == "__main__":
     os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task
     run_and_leave(main)
+
+# config: {"sha256": "b83a6fdf4f16eaa0", "config": {"strategy": "tpu", "data": "fashion_mnist",
+#     "replicas": 8, "tpu": "my-tpu", "precision": "mixed_bfloat16"}, "tpu_chips": 8}

@@ -2,7 +2,7 @@
 
 from tests.codegen.golden import render
 from tests.machines import LAPTOP
-from workbench.scripts import Difference, Opened, read_script
+from workbench.scripts import Opened, read_script
 
 FASHION = "mirrored_custom_fashion_mnist"
 SYNTHETIC = "default_custom_synthetic"
@@ -22,6 +22,7 @@ def opened(name: str, *changes: tuple[str, str]) -> Opened:
     return read_script(edited(name, *changes), LAPTOP)
 
 
-def named(script: Opened) -> dict[str, Difference]:
-    """Return the differences by name."""
-    return {each.name: each for each in script.differences}
+def edits(script: Opened) -> list[str]:
+    """Return the lines that its other edits remove and add."""
+    lines = script.edits.splitlines()
+    return [line for line in lines if line[0] in "+-" and line[:3] not in ("+++", "---")]

@@ -5,6 +5,7 @@ from itertools import chain
 import pytest
 
 from tests.codegen.golden import CONFIGS, render
+from workbench.codegen.carried import BEGIN, split_config
 from workbench.scripts import Row, side_by_side, unified
 
 
@@ -16,8 +17,10 @@ def flat(rows: list[Row]) -> list[Row]:
 def test_each_column_holds_its_complete_text(other: str) -> None:
     left, right = render(next(iter(CONFIGS))), render(other)
     rows = flat(side_by_side(left, right))
-    assert [row.left.text for row in rows if row.left] == left.splitlines()
-    assert [row.right.text for row in rows if row.right] == right.splitlines()
+    for side, text in (("left", left), ("right", right)):
+        lines = [getattr(row, side).text for row in rows if getattr(row, side)]
+        assert lines == split_config(text)[0].splitlines()[: len(lines)]
+        assert text.splitlines()[len(lines) + 1].startswith(BEGIN)
     numbers = [row.right.number for row in rows if row.right]
     assert numbers == list(range(1, len(numbers) + 1))
 

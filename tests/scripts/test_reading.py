@@ -1,4 +1,4 @@
-"""A script opens to its config; edits are named, and nothing is executed."""
+"""A script opens by the config that it carries; nothing is executed."""
 
 import dataclasses
 from typing import Any
@@ -7,14 +7,14 @@ import pytest
 
 from tests.codegen.golden import CONFIGS, render
 from tests.machines import FOUR_GPUS, LAPTOP, ONE_GPU, TWO_GPUS
-from tests.scripts.edited import FASHION, SYNTHETIC, edited, named, opened
+from tests.scripts.edited import FASHION, SYNTHETIC, edited, edits, opened
 from workbench import catalog
 from workbench.codegen import render_script
+from workbench.codegen.carried import BEGIN
 from workbench.config import RunConfig
 from workbench.devices import Devices
 from workbench.plan import PlanError, make_plan
 from workbench.scripts import ScriptError, read_script
-from workbench.scripts.parts import MARK
 
 TPU_VM = dataclasses.replace(LAPTOP, tpu_chips=4, tpu_kind="v5e", tensorflow_for_tpus=True)
 MACHINES = {"laptop": LAPTOP, "one GPU": ONE_GPU, "two GPUs": TWO_GPUS, "four GPUs": FOUR_GPUS}
@@ -26,7 +26,7 @@ def same_script(config: RunConfig, machine: Devices) -> None:
     text = render_script(make_plan(config, machine))
     script = read_script(text, machine)
     assert script.as_made
-    assert script.differences == ()
+    assert script.edits == ""
     assert render_script(make_plan(script.config, machine)) == text
     assert render_script(make_plan(read_script(text).config, machine)) == text
 
@@ -113,11 +113,6 @@ def test_devices_are_recovered_as_they_were_named(
     same_script(RunConfig(devices=devices, gpu_memory=memory), TWO_GPUS)
 
 
-def test_a_missing_data_folder_is_recovered_too() -> None:
-    text = edited(FASHION, ("DATA_DIR = None", 'DATA_DIR = "/elsewhere"'))
-    assert read_script(text).config.data_dir == "/elsewhere"
-
-
 def test_values_that_this_machine_would_choose_are_left_to_the_plan() -> None:
     text = render_script(make_plan(RunConfig(), LAPTOP))
     assert read_script(text, LAPTOP).config == RunConfig()
@@ -144,121 +139,107 @@ def test_a_constant_changed_by_hand_becomes_its_field(line: str, fields: dict[st
     old = next(each for each in render(SYNTHETIC).splitlines() if each.startswith(f"{name} = "))
     script = opened(SYNTHETIC, (old, line))
     assert {field: getattr(script.config, field) for field in fields} == fields
-    assert name not in named(script)
     assert not script.as_made
+    made = render_script(make_plan(script.config, LAPTOP))
+    assert f"{name} = " in made
+    assert read_script(made, LAPTOP).config == script.config
 
 
-def test_the_changed_one_of_two_batch_sizes_counts_and_the_other_is_named() -> None:
+@pytest.mark.parametrize(
+    ("fields", "old", "new", "changed"),
+    [
+        ({}, "ReductionToOneDevice()", "HierarchicalCopyAllReduce()",
+         {"cross_device_ops": "hierarchical_copy"}),
+        ({"replicas": 2}, "REPLICAS = 2", "REPLICAS = 4", {"replicas": 4}),
+        ({"strategy": "multi_worker_mirrored"}, "WORKERS = 2", "WORKERS = 3", {"workers": 3}),
+        ({"strategy": "multi_worker_mirrored", "pipeline": "files", "auto_shard": "file"},
+         "AutoShardPolicy.FILE", "AutoShardPolicy.DATA", {"auto_shard": "data"}),
+        ({"strategy": "multi_worker_mirrored"}, "CommunicationImplementation.AUTO",
+         "CommunicationImplementation.RING", {"communication": "ring"}),
+        ({"data": "fashion_mnist"}, "DATA_DIR = None", 'DATA_DIR = "/elsewhere"',
+         {"data_dir": "/elsewhere"}),
+        ({}, "NUM_TRAIN_EXAMPLES = 10_000", "NUM_TRAIN_EXAMPLES = 5_000",
+         {"synthetic_examples": 5_000}),
+    ],
+)  # fmt: skip
+def test_constants_of_places_and_of_tensorflow_become_fields_too(
+    fields: dict[str, Any], old: str, new: str, changed: dict[str, Any]
+) -> None:
+    text = render_script(make_plan(RunConfig(**fields), LAPTOP))
+    assert old in text
+    config = read_script(text.replace(old, new)).config
+    assert {field: getattr(config, field) for field in changed} == changed
+
+
+def test_the_changed_one_of_two_batch_sizes_counts_and_the_other_stays_an_edit() -> None:
     script = opened(FASHION, ("PER_REPLICA_BATCH_SIZE = 64", "PER_REPLICA_BATCH_SIZE = 32"))
     assert script.config.per_replica_batch_size == 32
-    assert named(script)["GLOBAL_BATCH_SIZE"].text == "is 128 in the script; the form makes it 64."
+    assert "-GLOBAL_BATCH_SIZE = 64  # 32 x 2 replicas" in edits(script)
     script = opened(FASHION, ("GLOBAL_BATCH_SIZE = 128", "GLOBAL_BATCH_SIZE = 256"))
     assert script.config.global_batch_size == 256
-    text = named(script)["PER_REPLICA_BATCH_SIZE"].text
-    assert text == "is 64 in the script; the form makes it 128."
 
 
 def test_an_impossible_value_is_left_to_the_form() -> None:
     script = opened(FASHION, ("EPOCHS = 2", "EPOCHS = -2"))
     assert script.config.epochs == -2
-    assert "no plan can use" in named(script)["epochs"].text
+    with pytest.raises(PlanError, match="epochs must be"):
+        make_plan(script.config, LAPTOP)
 
 
-def test_a_value_of_a_wrong_type_sets_no_field_and_is_named() -> None:
+def test_a_value_of_a_wrong_type_sets_no_field_and_stays_an_edit() -> None:
     script = opened(FASHION, ("EPOCHS = 2", 'EPOCHS = "two"'))
-    assert script.config.epochs == RunConfig.epochs
-    assert "is 'two' in the script" in named(script)["epochs"].text
+    assert script.config.epochs == 2
+    assert any(line.startswith('+EPOCHS = "two"') for line in edits(script))
 
 
 @pytest.mark.parametrize(
-    "old", ["REPLICAS = 2", "PER_REPLICA_BATCH_SIZE = 64", "GLOBAL_BATCH_SIZE = 128"]
-)
-def test_a_huge_number_is_named_without_delay(old: str) -> None:
-    name = old.partition(" = ")[0]
-    script = opened(FASHION, (old, f"{name} = {10**20}"))
-    assert f"is {10**20} in the script" in named(script)[name].text
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "name"),
+    ("old", "new"),
     [
-        ("model.trainable_variables)\n        model", "model.trainable_weights)\n        model",
-         "make_steps"),
-        ("recorder.finish()", "recorder.finish()\n    print('done')", "main"),
-        ("cross_device_ops=CROSS_DEVICE_OPS", "cross_device_ops=None", "make_strategy"),
-        ("per_replica_buffer_size=4", "per_replica_buffer_size=9", "make_batches"),
-        ("def main()", "def helper():\n    return 1\n\n\ndef main()", "helper"),
-        ("def make_strategy", 'print("hello")\n\n\ndef make_strategy', "print('hello')"),
-        ("import numpy", "import json\n\nimport numpy", "import json"),
-        ("NUM_TRAIN_EXAMPLES = 60_000", "NUM_TRAIN_EXAMPLES = 1_000", "NUM_TRAIN_EXAMPLES"),
+        ("recorder.finish()", "recorder.finish()\n    print('done')"),
+        ("cross_device_ops=CROSS_DEVICE_OPS", "cross_device_ops=None"),
+        ("def main()", "def helper():\n    return 1\n\n\ndef main()"),
+        ("import numpy", "import json\n\nimport numpy"),
+        ("self.dir = options", "self.folder = options"),
+        ("NUM_TRAIN_EXAMPLES = 60_000", "NUM_TRAIN_EXAMPLES = 1_000"),
+        ("tf.keras.layers.Dense(64,", "tf.keras.layers.Dense(65,"),
     ],
-)  # fmt: skip
-def test_edits_without_a_field_are_named_and_the_rest_is_understood(
-    old: str, new: str, name: str
+)
+def test_edits_without_a_field_are_the_difference_and_all_else_is_understood(
+    old: str, new: str
 ) -> None:
     script = opened(FASHION, (old, new))
-    assert [each.name for each in script.lost] == [name]
+    added = "\n".join(line[1:] for line in edits(script) if line.startswith("+"))
+    assert all(line.strip() in added for line in new.splitlines() if line not in old)
     assert script.config == dataclasses.replace(RunConfig(), data="fashion_mnist", epochs=2)
     assert script.kept == ()
     assert script.text == edited(FASHION, (old, new))
 
 
-def test_a_removed_part_is_named() -> None:
-    text = render(FASHION)
-    first = text.index("def shuffled_rows")
-    script = read_script(text[:first] + text[text.index("def shuffled_batches") :], LAPTOP)
-    assert "is missing" in named(script)["shuffled_rows"].text
-    assert "The recorder" not in named(script)
-
-
-def test_an_edited_helper_is_named() -> None:
-    script = opened(FASHION, ("seed = tf.stack([SEED, epoch])", "seed = tf.stack([7, epoch])"))
-    assert "was edited: the order of examples." in named(script)["shuffled_rows"].text
-    assert [each.name for each in script.lost] == ["shuffled_rows"]
-
-
-def test_a_helper_among_the_functions_at_the_top_is_no_edit() -> None:
-    text = render(FASHION)
-    first, last = text.index("def shuffled_rows"), text.index("def shuffled_batches")
-    moved = (text[:first] + text[last:]).replace(
-        "def make_batches", f"{text[first:last]}def make_batches"
-    )
-    assert read_script(moved, LAPTOP).lost == ()
-
-
-def test_edits_of_comments_and_layout_change_no_field_and_are_named() -> None:
-    script = opened(FASHION, ("    recorder = Recorder()", "    recorder = Recorder( )  # mine"))
-    assert script.lost == ()
-    assert "comments or layout" in named(script)["main"].text
+def test_code_below_the_config_is_an_edit_too() -> None:
+    script = read_script(f"{render(FASHION)}print('done')\n", LAPTOP)
     assert not script.as_made
-
-
-def test_a_recorder_of_another_release_is_named_with_a_fix() -> None:
-    script = opened(FASHION, ("self.dir = options", "self.folder = options"))
-    text = named(script)["The recorder"].text
-    assert "(Recorder) is not from this release" in text
-    assert "The form's own script has this release's recorder." in text
+    assert edits(script) == ["+", "+print('done')"]
 
 
 def test_windows_line_ends_are_no_edit() -> None:
-    assert read_script(render(FASHION).replace("\n", "\r\n"), LAPTOP).differences == ()
-
-
-def test_a_script_without_title_and_marker_is_still_recognized() -> None:
-    text = render(FASHION).split("\n", maxsplit=1)[1]
-    text = "\n".join(line for line in text.split("\n") if not line.startswith(MARK))
-    assert read_script(text, LAPTOP).config == CONFIGS[FASHION]
+    assert read_script(render(FASHION).replace("\n", "\r\n"), LAPTOP).as_made
 
 
 @pytest.mark.parametrize(
     ("text", "rule", "got"),
     [
-        ("print('hello')\n", "a script that the workbench wrote", "a text without make_strategy"),
+        ("print('hello')\n", "a script that carries its config", "a text without such a comment"),
+        ("", "a script that carries its config", "a text without such a comment"),
+        (f"{BEGIN}{{}}\n", "a script whose config this release can read", "'sha256'"),
+        (f"{BEGIN}[1]\n", "a script whose config this release can read", "list"),
+        (f"{BEGIN}{{\n", "a script whose config this release can read", "Expecting"),
+        (f'{BEGIN}{{"sha256": "", "config": {{"speed": 3}}}}\n', "a script whose config", "speed"),
+        (f'{BEGIN}{{"sha256": "", "own": {{"model": "a(b)"}}, "config": {{}}}}\n',
+         "a script whose config", "no names of functions"),
         ("def main(:\n", "valid Python", "line 1"),
-        ("", "a script that the workbench wrote", "no function"),
         ("\x00", "valid Python", "null bytes"),
     ],
-)
+)  # fmt: skip
 def test_a_text_that_is_no_workbench_script_is_refused_in_three_parts(
     text: str, rule: str, got: str
 ) -> None:

@@ -43,7 +43,7 @@ class Page:
         assert plan is not None
         return plan
 
-    def _on_note(self, _: str, text: str) -> None:
+    def _on_note(self, text: str) -> None:
         self.note = text
 
     def set(self, **fields: Any) -> None:

@@ -41,7 +41,7 @@ def lift(source: str, known: frozenset[str] = frozenset()) -> Lifted:
     ]
     # Not splitlines: it also splits at form feeds and other marks that Python does not count.
     lines = source.split("\n")
-    dropped = {line for node in left_out for line in _lines(node, lines)}
+    dropped = {line for node in left_out for line in lines_of(node, lines)}
     kept = [line for number, line in enumerate(lines, start=1) if number not in dropped]
     rest = [node for node in tree.body if node not in left_out]
     reads = {inner.id for node in rest for inner in ast.walk(node) if isinstance(inner, ast.Name)}
@@ -86,7 +86,7 @@ def _is_docstring(node: ast.stmt, number: int) -> bool:
     return number == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def _lines(node: ast.stmt, lines: list[str]) -> range:
+def lines_of(node: ast.stmt, lines: list[str]) -> range:
     """Return a statement's line numbers, with its decorators and the comments above it.
 
     Comments above an import do not count.

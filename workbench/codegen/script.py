@@ -12,6 +12,7 @@ from ..plan.launching import is_local
 from ..plan.names import ENGINE
 from ..plan.own_data import DATASET
 from ..plan.own_function import SCRIPT_NAMES, OwnFunction
+from .carried import config_comment, own_functions
 from .constants import constants
 from .lifting import Lifted, lift, merge_imports, statements
 
@@ -27,6 +28,8 @@ COORDINATOR = "# ---- Recorder of workers that do not step together. ----"
 READER = "# ---- Reader of Fashion-MNIST's files. ----"
 MARKS = {"recorder": MARKER, "coordinator": COORDINATOR, "fashion_mnist_files": READER}
 """The parts below a script's functions, each under its mark, in this order."""
+OWN = "# ---- Your own {field}: {function}. ----"
+"""The mark above the code of the user's own function, which ends at the workbench's check."""
 HELPERS = "# ---- Helpers of the functions at the top. ----"
 """The mark of the last part: functions that differ from plan to plan and are no lesson."""
 _HELPERS = frozenset((
@@ -45,12 +48,9 @@ ALONE = 'os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one 
 def render_script(plan: Plan) -> str:
     """Return the script, which is run and exported; the same plan gives the same bytes."""
     title, imports, numbers, bodies, below = sections(plan)
-    return (
-        "\n\n".join([title, *prelude(plan), imports, numbers])
-        + "\n\n\n"
-        + "\n\n\n".join([*bodies, below, _entry(plan)])
-        + "\n"
-    )
+    head = "\n\n".join([title, *prelude(plan), imports, numbers])
+    text = "\n\n\n".join([head, *bodies, below, _entry(plan)])
+    return f"{text}\n\n{config_comment(plan, text)}\n"
 
 
 def prelude(plan: Plan) -> list[str]:
@@ -221,16 +221,15 @@ def _own_slots(plan: Plan, ours: dict[str, Lifted]) -> dict[str, Lifted]:
     """
     slots: dict[str, Lifted] = {}
     known: frozenset[str] = frozenset()
-    functions = {"data": plan.own_data, "model": plan.own_model, "step": plan.own_step}
-    for field, own in functions.items():
-        if own is None:
-            continue
+    for field, own in own_functions(plan).items():
         source = own.source or ""
         lifted, check = lift(source, known), ours[field]
         known |= statements(source)
         more = ["make_optimizer"] if field == "model" and plan.optimizer != catalog.COMPILED else []
         named = _named(field, own, more)
-        parts = [part for part in (lifted.body, check.body, named.body) if part]
+        mark = OWN.format(field=field, function=own.function)
+        body = f"{mark}\n{lifted.body}" if lifted.body else ""
+        parts = [part for part in (body, check.body, named.body) if part]
         imports = (*lifted.imports, *check.imports, *named.imports)
         slots[field] = Lifted(imports, "\n\n\n".join(parts), lifted.uses)
     return slots

@@ -1,22 +1,17 @@
-"""The reading of a saved script: its config, the kept functions, and the parts without a field."""
+"""The reading of a saved script: its config, the user's functions in it, and what was edited."""
 
 from ..plan.launching import NOT_IN_SCRIPTS
 from .difference import Row, Side, side_by_side, unified
-from .merging import Merged
-from .parts import ScriptError
+from .own_code import ScriptError
 from .reading import Opened, read_script
-from .wording import Difference, sentences
 
 __all__ = [
     "NOT_IN_SCRIPTS",
-    "Difference",
-    "Merged",
     "Opened",
     "Row",
     "ScriptError",
     "Side",
     "read_script",
-    "sentences",
     "side_by_side",
     "unified",
 ]

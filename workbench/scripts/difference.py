@@ -1,4 +1,7 @@
-"""The difference of two texts: side by side for people, unified for tools."""
+"""The difference of two scripts: side by side for people, unified for tools.
+
+The comments that carry their configs are left out, because the constants say the same.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import difflib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+from ..codegen.carried import split_config
 
 SAME, CHANGED, REMOVED, ADDED, FOLDED = "same", "changed", "removed", "added", "folded"
 CONTEXT_LINES = 3
@@ -42,7 +47,7 @@ class Row:
 
 def side_by_side(left: str, right: str, context_lines: int = CONTEXT_LINES) -> list[Row]:
     """Return the rows of two columns; long stretches without a difference are folded."""
-    before, after = left.splitlines(), right.splitlines()
+    before, after = _lines(left), _lines(right)
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     rows: list[Row] = []
     blocks = matcher.get_opcodes()
@@ -62,10 +67,12 @@ def side_by_side(left: str, right: str, context_lines: int = CONTEXT_LINES) -> l
 
 def unified(left: str, right: str, left_name: str, right_name: str) -> str:
     """Return the unified difference; empty if there is none."""
-    lines = difflib.unified_diff(
-        left.splitlines(), right.splitlines(), left_name, right_name, lineterm=""
-    )
+    lines = difflib.unified_diff(_lines(left), _lines(right), left_name, right_name, lineterm="")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _lines(script: str) -> list[str]:
+    return split_config(script)[0].rstrip().splitlines()
 
 
 def _folded(same: list[Row], first: int, last: int) -> list[Row]:

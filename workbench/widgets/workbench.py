@@ -196,7 +196,6 @@ class Workbench:
         self._train.on_started(self._on_started)
         self._train.on_refused(self._on_refused)
         self._train.on_show(self.open)
-        self._train.on_script(self._script.edited)
         self._script.on_note(self._train.show_edits)
         self._plan.on_refused(self._on_refused)
         self._run.on_wanted(self.open)

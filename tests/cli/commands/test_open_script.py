@@ -1,5 +1,6 @@
 """Saved scripts on the command line: opened, run as they are, compared; never overwritten."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,15 @@ from workbench.runs.folder.files import sha256
 
 CONFIG = RunConfig(strategy="one_device", epochs=1, synthetic_examples=640)
 STEP = "    recorder.finish()"
+MODEL = """\
+import tensorflow as tf
+
+
+def build():
+    model = tf.keras.Sequential([tf.keras.Input([10]), tf.keras.layers.Dense(1)])
+    model.compile("sgd", loss="mse")
+    return model
+"""
 
 
 @pytest.fixture(scope="module")
@@ -46,46 +56,41 @@ def test_an_opened_script_is_printed_again_and_flags_overrule_it(
     assert "EPOCHS = 3" in done.stdout
 
 
-def test_edits_without_a_field_are_reported_and_the_file_stays(
+def test_a_changed_constant_is_a_setting_and_other_edits_are_shown(
     terminal: Terminal, edited: Path
 ) -> None:
+    path = terminal.folder / "changed.py"
+    path.write_text(edited.read_text().replace("SEED = 42", "SEED = 7"))
+    done = terminal.type("script", "--open", path, "--epochs", "3")
+    assert done.returncode == 0, done.stderr
+    assert "SEED = 7" in done.stdout
+    assert "EPOCHS = 3" in done.stdout
+    assert "by hand" not in done.stdout
+    assert "No flag has these edits, so the new script lacks them:" in done.stderr
+    assert '+    print("by hand")' in done.stderr
+    assert "SEED" not in done.stderr
+
+
+def test_an_edited_file_is_never_overwritten(terminal: Terminal, edited: Path) -> None:
     before = edited.read_text()
     done = terminal.type("script", "--open", edited, "--epochs", "3", "-o", edited)
     assert done.returncode == 1
-    assert "main was edited: what the script does from start to end." in done.stderr
     assert f"Not saved: {edited} exists and differs." in done.stderr
     assert edited.read_text() == before
 
 
-def test_edits_without_a_field_stay_if_a_flag_changes_another_line(
-    terminal: Terminal, edited: Path
+def test_a_function_in_a_script_is_kept_with_the_runs_and_used_in_the_new_script(
+    terminal: Terminal, devices: Devices
 ) -> None:
-    done = terminal.type("script", "--open", edited, "--epochs", "3")
-    assert done.stdout == edited.read_text().replace("EPOCHS = 1", "EPOCHS = 3", 1)
-    assert "left out" not in done.stderr
-
-
-def test_an_edited_line_that_a_flag_changes_is_named(terminal: Terminal, saved: Path) -> None:
-    path = terminal.folder / "larger.py"
-    batches = next(each for each in saved.read_text().splitlines() if "BATCH_SIZE = " in each)
-    mine = f"{batches.partition(' = ')[0]} = 7  # mine"
-    path.write_text(saved.read_text().replace(batches, mine, 1))
-    done = terminal.type("script", "--open", path, "--global-batch-size", "40")
-    assert mine not in done.stdout
-    assert f"left out, because a flag changes it: {mine}" in done.stderr
-
-
-def test_an_edited_model_is_kept_with_the_runs_and_used_in_the_new_script(
-    terminal: Terminal, saved: Path
-) -> None:
+    (terminal.folder / "mine.py").write_text(MODEL)
+    config = replace(CONFIG, model=f"{terminal.folder / 'mine.py'}:build")
     path = terminal.folder / "wide.py"
-    path.write_text(saved.read_text().replace("Dense(16,", "Dense(48,"))
+    path.write_text(render_script(make_plan(config, devices)).replace("Dense(1", "Dense(1, None"))
     done = terminal.type("script", "--open", path, "-o", "wide_again.py")
-    assert done.returncode == 0
-    assert "make_model is now your own function for model" in done.stderr
-    assert "Dense(48," in (terminal.folder / "wide_again.py").read_text()
-    (kept,) = (terminal.runs / "functions").glob("make_model_*.py")
-    assert "Dense(48," in kept.read_text()
+    assert done.returncode == 0, done.stderr
+    assert "Dense(1, None" in (terminal.folder / "wide_again.py").read_text()
+    (kept,) = (terminal.runs / "functions").glob("build_*.py")
+    assert "Dense(1, None" in kept.read_text()
 
 
 def test_the_difference_of_two_scripts_is_printed(
@@ -133,4 +138,4 @@ def test_a_text_that_is_no_script_or_no_file_is_refused(
     if command[1] != "--diff":
         done = terminal.type(*command, "other.py")
         assert done.returncode == 2
-        assert "script must be a script that the workbench wrote" in done.stderr
+        assert "script must be a script that carries its config" in done.stderr

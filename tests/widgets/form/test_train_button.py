@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.machines import LAPTOP
-from tests.waiting import LIMIT_SECONDS, until
+from tests.waiting import until
 from tests.widgets.folders import write_run
 from tests.widgets.pages import part_of
-from workbench import RunConfig, render_script
+from workbench import RunConfig
 from workbench.plan import make_plan, rehearsed
-from workbench.runs import Run, list_runs
+from workbench.runs import list_runs
 from workbench.runs.folder.state import take_lock
 from workbench.widgets.form import train_button
 from workbench.widgets.form.form import Form, FormState
@@ -140,22 +140,6 @@ def test_a_run_that_is_alive_is_named_before_a_second_one_starts(tmp_path: Path)
     finally:
         os.close(lock)
         button.close()
-
-
-@pytest.mark.slow
-def test_train_starts_the_script_with_the_edits_that_the_person_keeps(tmp_path: Path) -> None:
-    button = TrainButton(tmp_path, lambda: LAPTOP)
-    form = Form(RunConfig(epochs=1, synthetic_examples=640), LAPTOP)
-    started: list[Run] = []
-    button.on_started(started.append)
-    button.on_script(lambda plan: f"{render_script(plan)}# mine\n")
-    button.show_form(form.state, "")
-    button._train.click()
-    until(lambda: started)
-    (run,) = started
-    assert run.wait(LIMIT_SECONDS) == "finished", run.failure
-    assert run.script.endswith("# mine\n")
-    button.close()
 
 
 def test_two_clicks_in_a_row_start_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

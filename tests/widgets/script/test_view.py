@@ -1,10 +1,10 @@
 """Scripts on the page: opened and undone, compared, never overwritten."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.codegen.golden import render
 from tests.machines import LAPTOP
 from tests.waiting import LIMIT_SECONDS, until
 from tests.widgets.folders import write_run
@@ -14,7 +14,6 @@ from workbench.config import RunConfig
 from workbench.plan import make_plan
 from workbench.widgets.parts.copy_button import CopyButton
 from workbench.widgets.script.difference import difference
-from workbench.widgets.script.opening import KEEP
 
 CONFIG = RunConfig(epochs=7, seed=3, name="mine", archive="/copies")
 BY_HAND = ("    recorder.finish()", '    print("by hand")\n    recorder.finish()')
@@ -53,74 +52,40 @@ def test_fields_that_no_script_has_stay_as_typed(page: Page, path: Path) -> None
     assert (page.config.name, page.config.archive) == ("before", None)
 
 
-def test_an_edited_model_is_kept_in_a_file_that_the_form_names(page: Page, path: Path) -> None:
-    path.write_text(script().replace("Dense(16,", "Dense(48,"))
+def test_a_changed_constant_fills_its_field_and_is_no_edit(page: Page, path: Path) -> None:
+    path.write_text(script().replace("SEED = 3", "SEED = 4"))
+    page.open(path)
+    assert page.config.seed == 4
+    assert "It has no other edits." in page.text
+    assert not page.shows("Train this script as it is")
+    assert page.note == ""
+
+
+def test_other_edits_are_marked_beside_the_form_s_script_and_can_be_trained(
+    page: Page, path: Path
+) -> None:
+    path.write_text(script().replace(*BY_HAND))
+    page.open(path)
+    assert "Difference of the opened file and the form" in page.text
+    assert "by hand" in page.text
+    assert page.shows("Train this script as it is")
+    assert "train.py has edits that are no settings" in page.note
+    assert path.read_text() == script().replace(*BY_HAND)
+    page.click("Restore the form")
+    assert page.note == ""
+    assert not page.shows("Train this script as it is")
+
+
+def test_a_function_in_the_script_is_kept_in_a_file_that_the_form_names(
+    page: Page, path: Path
+) -> None:
+    path.write_text(render("own_model").replace('"tanh"', '"relu"'))
     page.open(path)
     where, _, function = str(page.config.model).rpartition(":")
-    assert function == "make_model"
-    assert "Dense(48," in Path(where).read_text()
-    assert "make_model is now your own function for model" in page.text
+    assert function == "build_model"
+    assert '"relu"' in Path(where).read_text()
     assert page.form.state.problems == ()
-    assert "Difference of the opened file and the form" in page.text
-
-
-def test_parts_unknown_to_the_form_are_named_and_the_script_can_be_trained(
-    page: Page, path: Path
-) -> None:
-    path.write_text(script().replace(*BY_HAND))
-    page.open(path)
-    assert "main was edited" in page.text
-    assert page.shows("Train this script as it is")
-    assert path.read_text() == script().replace(*BY_HAND)
-
-
-def test_a_changed_field_changes_the_form_s_script_and_the_edits_stay(
-    page: Page, path: Path
-) -> None:
-    path.write_text(script().replace(*BY_HAND))
-    page.open(path)
-    assert page.view.edited(page.plan) == path.read_text()
-    page.set(epochs=9)
-    assert page.view.edited(page.plan) == script(replace(CONFIG, epochs=9)).replace(*BY_HAND)
-    assert "Train starts train.py with these settings and your edits" in page.note
-    page.fill("Save as", str(path.with_name("nine.py")))
-    page.click("Save .py")
-    assert BY_HAND[1] in path.with_name("nine.py").read_text()
-    assert "EPOCHS = 9" in path.with_name("nine.py").read_text()
-
-
-def test_edits_that_a_field_changes_are_named_side_by_side_before_anything_is_lost(
-    page: Page, path: Path
-) -> None:
-    batches = next(each for each in script().splitlines() if "GLOBAL_BATCH_SIZE = " in each)
-    path.write_text(script().replace(batches, "GLOBAL_BATCH_SIZE = 120  # mine"))
-    page.open(path)
-    page.set(per_replica_batch_size=16)
-    assert "<li>GLOBAL_BATCH_SIZE = 120  # mine</li>" in page.text
-    assert "Difference of the opened file and the form" in page.text
-    assert "leaves out 1 of your edited lines" in page.note
-
-
-def test_the_edits_can_be_left_out_and_come_back(page: Page, path: Path) -> None:
-    path.write_text(script().replace(*BY_HAND))
-    page.open(path)
-    page.fill(KEEP, False)
-    assert page.view.edited(page.plan) is None
-    assert page.note == ""
-    page.fill(KEEP, True)
-    assert page.view.edited(page.plan) == path.read_text()
-    page.click("Restore the form")
-    assert page.view.edited(page.plan) is None
-    assert not page.shows(KEEP)
-
-
-def test_a_notebook_cannot_have_the_edits_and_is_not_saved(page: Page, path: Path) -> None:
-    path.write_text(script().replace(*BY_HAND))
-    page.open(path)
-    page.fill("Save as", str(path))
-    page.click("Save .ipynb")
-    assert "leave the edits out of the form" in page.text
-    assert not path.with_suffix(".ipynb").exists()
+    assert "It has no other edits." in page.text
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, TextIO
 
+from workbench.bundle.contents import SCRIPT
 from workbench.cli.flags import add_runs_dir, config_from, given_flags
 from workbench.plan.own_function import SCRIPT_NAMES
 from workbench.runs import RunError, open_run
@@ -83,11 +84,38 @@ def replay(arguments: Namespace) -> int:
 
 def _as_it_is(opened: Bundle, arguments: Namespace) -> Run:
     """Start the bundle's own script."""
-    from .scripts import run_text
+    from workbench.codegen.carried import split_config
+
+    from .scripts import check_alone, run_text
 
     message = f"Running the bundle's own script unchanged, sha256 {opened.script_sha256}."
     print(message, file=sys.stderr)
-    return run_text(opened.script, "train.py", arguments, ("preset",))
+    if split_config(opened.script)[1]:
+        return run_text(opened.script, SCRIPT, arguments, ("preset",))
+    check_alone(arguments, SCRIPT, ("preset",))
+    return _of_earlier_release(opened, arguments)
+
+
+def _of_earlier_release(opened: Bundle, arguments: Namespace) -> Run:
+    """Start a bundle's script that carries no config, by the config of the bundle."""
+    from workbench.cli.before import checked, devices_for, print_notes
+    from workbench.runs import start_edited
+
+    config = config_from(arguments)
+    if _own_functions(opened.config):
+        raise RunError(
+            "The bundle's script was not started, because an earlier release wrote it and it "
+            "contains functions of a person, which only that release finds in it. Unpack the "
+            "bundle and run the script by itself: python train.py --run-dir DIR."
+        )
+    devices = devices_for(config)
+    plan = checked(config, devices)
+    print_notes(plan)
+    return start_edited(opened.script, plan, devices, arguments.runs_dir, config.name)
+
+
+def _own_functions(config: RunConfig) -> list[str]:
+    return [field for field in SCRIPT_NAMES if ":" in (getattr(config, field) or "")]
 
 
 def _as_rendered(opened: Bundle, arguments: Namespace) -> Run:
@@ -99,7 +127,7 @@ def _as_rendered(opened: Bundle, arguments: Namespace) -> Run:
     from workbench.scripts import NOT_IN_SCRIPTS
 
     config = config_from(arguments)
-    if any(":" in (getattr(opened.config, field) or "") for field in SCRIPT_NAMES):
+    if _own_functions(opened.config):
         raise _untrusted(opened, arguments, "it contains another person's functions")
     devices = devices_for(config)
     plan = checked(config, devices)

@@ -19,7 +19,7 @@ from workbench.runs import start_edited
 from workbench.runs.folder.files import expanded, runs_root
 from workbench.runs.functions import keep_function
 from workbench.runs.programs.own_data import inspect_data
-from workbench.scripts import NOT_IN_SCRIPTS, Opened, ScriptError, read_script, sentences, unified
+from workbench.scripts import NOT_IN_SCRIPTS, Opened, ScriptError, read_script, unified
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
@@ -30,7 +30,7 @@ def add_flags(parser: ArgumentParser) -> None:
     """Add the flags."""
     parser.description = "Print or save the script without running it."
     parser.add_argument("-o", "--output", metavar="FILE", help="train.py or train.ipynb")
-    text = "A saved script to start from. The command reports which edits it keeps."
+    text = "A saved script to start from: its settings, with constants that you changed in it."
     parser.add_argument("--open", metavar="FILE", help=text)
     text = "Print the changes from another script to this one, as a unified diff."
     parser.add_argument("--diff", metavar="FILE", help=text)
@@ -49,8 +49,6 @@ def script(arguments: Namespace) -> int:
     text = render_script(plan)
     path = None if arguments.output is None else expanded(arguments.output)
     notebook = path is not None and path.suffix == ".ipynb"
-    if opened is not None and not opened.as_made:
-        text = _with_edits(opened, text, notebook=notebook)
     if arguments.diff is not None:
         return print_difference(expanded(arguments.diff), text)
     if path is None:
@@ -63,22 +61,9 @@ def script(arguments: Namespace) -> int:
 
 
 def _config_of(opened: Opened, arguments: Namespace) -> RunConfig:
-    """Report how the script of `--open` is understood, and keep its own functions in files."""
-    _report(opened, arguments.open)
+    """Report how the script of `--open` is understood; return its config, its code in files."""
+    _report(opened, arguments.open, "No flag has these edits, so the new script lacks them:")
     return opened.with_files(_kept(opened, arguments))
-
-
-def _with_edits(opened: Opened, script: str, *, notebook: bool) -> str:
-    """Return a script with the edits of the opened one, and report the lines that it lacks."""
-    merged = opened.merged(script)
-    if notebook and merged.text != script:
-        print(
-            "  The notebook lacks your edits that match no field. Save a .py to keep them.",
-            file=sys.stderr,
-        )
-    for line in merged.left_out:
-        print(f"  left out, because a flag changes it: {line.strip()}", file=sys.stderr)
-    return merged.text
 
 
 def run_as_it_is(arguments: Namespace) -> Run:
@@ -91,8 +76,8 @@ def run_text(text: str, name: str, arguments: Namespace, refused: Sequence[str])
     """Start a script without any change. `refused` flags cannot be given together with it."""
     opened = read_script(text)
     also = given_flags(arguments)
-    _check_alone(arguments, name, refused)
-    _report(opened, name)
+    check_alone(arguments, name, refused)
+    _report(opened, name, "These edits are no settings; the script runs with them:")
     devices = devices_for(opened.with_files(also))
     if problems := check_tensorflow(devices):
         raise PlanError(problems)
@@ -116,7 +101,7 @@ def print_difference(other: Path, script: str) -> int:
     return OK
 
 
-def _check_alone(arguments: Namespace, script: str, refused: Sequence[str]) -> None:
+def check_alone(arguments: Namespace, script: str, refused: Sequence[str]) -> None:
     """Refuse flags for values that the script itself sets."""
     given = [name for name in given_flags(arguments) if name not in NOT_IN_SCRIPTS]
     given += [name for name in refused if getattr(arguments, name) is not None]
@@ -144,21 +129,19 @@ def _kept(opened: Opened, arguments: Namespace) -> dict[str, str]:
     return {each.field: keep_function(each.source, each.function, root) for each in opened.kept}
 
 
-def _report(opened: Opened, name: str) -> None:
-    """Report on standard error how the script was understood.
+def _report(opened: Opened, name: str, edits: str) -> None:
+    """Report on standard error how the script was understood, and below `edits` the other edits.
 
     Standard output belongs to the script or the run.
     """
-    plan = opened.reference.plan
-    if opened.as_made:
-        print(f"{name} is unchanged since the workbench wrote it.", file=sys.stderr)
-    else:
-        print(f"{name} was edited since the workbench wrote it.", file=sys.stderr)
+    plan = opened.plan
+    how = "is unchanged" if opened.as_made else "was edited"
+    print(f"{name} {how} since the workbench wrote it.", file=sys.stderr)
     epochs = f"{opened.config.epochs} epoch{'s' * (opened.config.epochs != 1)}"
     trains = f"{plan.strategy_label} strategy, {plan.who_trains}, {epochs}"
     print(f"  understood as: {trains}", file=sys.stderr)
-    for sentence in sentences(opened.differences):
-        print(f"  {sentence}", file=sys.stderr)
+    if difference := opened.edits:
+        print(f"  {edits}\n{difference}", file=sys.stderr, end="")
 
 
 def _save(path: Path, text: str) -> None:

@@ -12,7 +12,7 @@ import ipywidgets as ipw
 from workbench.plan import PlanError, Problem, make_plan, rehearsal_in_words, rehearsed
 from workbench.plan.launching import is_local
 from workbench.plan.placement import ON_ONE_DEVICE
-from workbench.runs import list_runs, start_edited, start_run
+from workbench.runs import list_runs, start_run
 from workbench.runs.folder.files import runs_root
 from workbench.runs.listing import living
 from workbench.runs.processes.forks import COLD
@@ -57,7 +57,6 @@ class TrainButton:
         self._busy = False
         self._started: Callable[[Run], None] = lambda run: None
         self._refused: Callable[[Iterable[Problem]], None] = lambda problems: None
-        self._edited: Callable[[Plan], str | None] = lambda plan: None
         self._train = button(
             "Train", "Start a run with the form's config", self._on_train, "primary"
         )
@@ -65,7 +64,7 @@ class TrainButton:
         self._reason = html(description="Why Train is off")
         self._notes = html(description="Notes on the plan")
         self._message = html(description="Messages")
-        self._edits = html(description="Edits in the script")
+        self._edits = html(description="Edits of the opened script")
         self.buttons = styled(ipw.Box, "wb-row", children=[self._train, self._rehearse])
         messages = [
             self._reason, self._readiness.box, self._question.box, self._message, self._edits,
@@ -86,13 +85,9 @@ class TrainButton:
         """Call `refused`, in a background thread, with the problems that a start found."""
         self._refused = refused
 
-    def on_script(self, edited: Callable[[Plan], str | None]) -> None:
-        """Start what `edited` returns for the form's plan; None means the plan's own script."""
-        self._edited = edited
-
-    def show_edits(self, kind: str, text: str) -> None:
-        """Show a note, of a kind of notices, on the edits in the script; no text, no note."""
-        self._edits.value = markup.notice(kind, text) if text else ""
+    def show_edits(self, text: str) -> None:
+        """Show a note on the edits of an opened script; no text, no note."""
+        self._edits.value = markup.notice("warning", text) if text else ""
 
     def show_form(self, state: FormState, reason: str) -> None:
         """Follow the form: its state, and the reason why Train is off (HTML)."""
@@ -142,15 +137,8 @@ class TrainButton:
 
     def _on_train(self, _: Any) -> None:
         if (startable := self._startable()) is not None:
-            (config, plan), edited, runs_dir = startable, self._edited, self._runs_dir
-
-            def start(devices: Devices) -> Run:
-                text = edited(plan)
-                if text is None:
-                    return start_run(config, runs_dir, devices)
-                return start_edited(text, plan, devices, runs_dir)
-
-            self._ask_or_start(start)
+            config, runs_dir = startable[0], self._runs_dir
+            self._ask_or_start(lambda devices: start_run(config, runs_dir, devices))
 
     def _on_rehearse(self, _: Any) -> None:
         if (startable := self._startable()) is None or self._busy:

@@ -8,9 +8,9 @@ from typing import Any
 
 import ipywidgets as ipw
 
+from workbench.codegen.carried import is_as_made
 from workbench.free_path import beside
 from workbench.runs.folder.files import RunError, expanded, sha256
-from workbench.scripts import ScriptError, read_script
 from workbench.widgets.form.fields import name_box
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import button, column, html, styled
@@ -28,10 +28,7 @@ class ScriptSaving:
     """
 
     def __init__(self, text: Callable[[str], str | None]) -> None:
-        """`text` returns the text to save for a suffix, .py or .ipynb; None if there is none.
-
-        It raises a ScriptError if the script cannot be saved with this suffix.
-        """
+        """`text` returns the text to save for a suffix, .py or .ipynb; None if there is none."""
         self._text = text
         self._saved: dict[Path, str] = {}
         self._path = name_box("Save as", placeholder=USUAL, value=USUAL)
@@ -51,7 +48,7 @@ class ScriptSaving:
             try:
                 text = self._text(suffix)
                 path = expanded(self._path.value.strip() or USUAL)
-            except (RunError, ScriptError) as error:
+            except RunError as error:
                 self._say("error", str(error))
                 return
             if text is None:
@@ -71,7 +68,7 @@ class ScriptSaving:
         try:
             held = path.read_text(encoding="utf-8") if path.exists() else None
             ours = held is None or held == text or self._saved.get(path) == sha256(held)
-            if held is None or ours or (asked and _as_made(held)):
+            if held is None or ours or (asked and is_as_made(held)):
                 path.write_text(text, encoding="utf-8")
                 self._saved[path] = sha256(text)
                 self._state.value = saved_notice(path)
@@ -80,7 +77,7 @@ class ScriptSaving:
             fix = "Choose another path."
             self._say("error", f"The script cannot be saved to {path}: {error}. {fix}")
             return
-        self._ask(path, text, replaceable=_as_made(held))
+        self._ask(path, text, replaceable=is_as_made(held))
 
     def _ask(self, path: Path, text: str, *, replaceable: bool) -> None:
         aside = beside(path)
@@ -110,11 +107,3 @@ class ScriptSaving:
 
     def _say(self, kind: str, message: str) -> None:
         self._state.value = markup.notice(kind, message)
-
-
-def _as_made(text: str) -> bool:
-    """Return whether a text is a script of the workbench without a single changed letter."""
-    try:
-        return read_script(text).as_made
-    except ScriptError:
-        return False

@@ -1,0 +1,112 @@
+"""The config that a script carries in the comment at its end, by which it opens again."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import textwrap
+from collections.abc import Mapping
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
+
+from .. import catalog
+from ..plan.applicable_fields import USUAL
+from ..plan.launching import for_anywhere
+
+if TYPE_CHECKING:
+    from ..plan import Plan
+    from ..plan.own_function import OwnFunction
+
+BEGIN, GO_ON = "# config: ", "#     "
+"""The beginnings of the first line of the comment, and of its other lines."""
+LINE_LENGTH = 100
+SHA256_DIGITS = 16
+
+
+def config_comment(plan: Plan, text: str) -> str:
+    """Return the comment of JSON at a script's end: the config and what it was planned for.
+
+    `text` is the script without the comment; its hash shows later whether it was edited.
+    """
+    values: dict[str, Any] = {"sha256": digest(text), "config": _config(plan)}
+    if own := own_functions(plan):
+        values["own"] = {field: each.function for field, each in own.items() if not each.module}
+    if plan.data_facts is not None:
+        values["data"] = dataclasses.asdict(plan.data_facts)
+    if plan.on_tpu:
+        values["tpu_chips"] = plan.num_replicas_in_sync
+    return textwrap.fill(
+        _without_spaces_in_texts(values), LINE_LENGTH,
+        initial_indent=BEGIN, subsequent_indent=GO_ON,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+
+
+def _without_spaces_in_texts(values: Mapping[str, Any]) -> str:
+    """Return JSON whose lines can be broken at every space."""
+    marked = json.dumps(values, separators=(",\0", ":\0"))
+    return marked.replace(" ", r"\u0020").replace("\0", " ")
+
+
+def own_functions(plan: Plan) -> dict[str, OwnFunction]:
+    """Return the user's own functions of a plan, by field."""
+    found = {"data": plan.own_data, "model": plan.own_model, "step": plan.own_step}
+    return {field: function for field, function in found.items() if function is not None}
+
+
+def split_config(script: str) -> tuple[str, str]:
+    """Return a script without the comment that carries its config, and the JSON of the comment.
+
+    The JSON is empty if there is no such comment.
+    """
+    before, found, rest = f"\n{script}".rpartition(f"\n{BEGIN}")
+    if not found:
+        return script, ""
+    first, *lines = rest.split("\n")
+    more = list(takewhile(lambda line: line.startswith(GO_ON), lines))
+    carried = " ".join([first, *(line.removeprefix(GO_ON) for line in more)])
+    after = lines[len(more) :]
+    return "\n".join([before.removeprefix("\n"), *after]), carried
+
+
+def is_as_made(script: str) -> bool:
+    """Return whether a text is a script of the workbench without a single changed letter."""
+    text, line = split_config(script)
+    return bool(line) and f'{{"sha256": "{digest(text)}"' in line
+
+
+def digest(text: str) -> str:
+    """Return the first digits of a text's sha256; blank lines at its end do not count."""
+    return hashlib.sha256(text.rstrip().encode()).hexdigest()[:SHA256_DIGITS]
+
+
+def _config(plan: Plan) -> dict[str, Any]:
+    """Return the fields that differ from the defaults, with the place that was found for them.
+
+    A function in the script itself has no address. A folder that the script does not read stays
+    out, because its name says something about the machine.
+    """
+    fields = for_anywhere(dataclasses.replace(plan.config, **_placement(plan))).to_json()
+    usual = USUAL.to_json()
+    inside = {field for field, each in own_functions(plan).items() if not each.module}
+    left_out = inside | {"name"} | (set() if _reads_files(plan) else {"data_dir"})
+    differing = {name: value for name, value in fields.items() if value != usual[name]}
+    return {name: value for name, value in differing.items() if name not in left_out}
+
+
+def _reads_files(plan: Plan) -> bool:
+    return plan.data in catalog.DATA and bool(catalog.DATA[plan.data].reader)
+
+
+def _placement(plan: Plan) -> dict[str, Any]:
+    """Return the fields that decide where a plan trains."""
+    row, config = catalog.STRATEGIES[plan.strategy], plan.config
+    fields: dict[str, Any] = {"devices": None if row.tpu else plan.physical_devices}
+    if row.mirrors or (row.tpu and config.tpu != USUAL.tpu):
+        fields["replicas"] = plan.num_replicas_in_sync
+    if row.workers:
+        fields["workers"] = plan.workers
+    if not plan.synchronous:
+        fields["parameter_servers"] = sum(task.startswith("ps-") for task in plan.tasks)
+    return fields
