@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from workbench.config import field_types
 from workbench.field_help import FIELD_HELP
 from workbench.report.html import Html, document, section, tag
 
@@ -37,7 +36,7 @@ def _by_field(errors: list[Error]) -> list[Html | None]:
     """Return the errors of a topic, those of each field below its name."""
     parts: list[Html | None] = []
     for field, about in groupby(errors, key=lambda error: error.field):
-        parts += [tag("h3", field, id=f"errors-{field}") if field in field_types() else None]
+        parts += [tag("h3", field, id=f"errors-{field}") if field else None]
         parts += [_entries(list(about))]
     return parts
 
