@@ -171,6 +171,27 @@ def test_constants_of_places_and_of_tensorflow_become_fields_too(
     assert {field: getattr(config, field) for field in changed} == changed
 
 
+@pytest.mark.parametrize(
+    ("fields", "old", "new"),
+    [
+        ({"cross_device_ops": "hierarchical_copy"}, "tf.distribute.HierarchicalCopyAllReduce()",
+         "tf.distribute.NcclAllReduce(num_packs=2)"),
+        ({"strategy": "multi_worker_mirrored", "communication": "ring"},
+         "tf.distribute.experimental.CommunicationOptions(", "dict("),
+        ({"strategy": "multi_worker_mirrored", "communication": "ring"},
+         "tf.distribute.experimental.CommunicationImplementation.RING", "chosen"),
+    ],
+)  # fmt: skip
+def test_an_expression_that_is_no_value_of_its_field_sets_none_and_stays_an_edit(
+    fields: dict[str, Any], old: str, new: str
+) -> None:
+    text = render_script(make_plan(RunConfig(**fields), LAPTOP))
+    assert old in text
+    script = read_script(text.replace(old, new), LAPTOP)
+    assert {field: getattr(script.config, field) for field in fields} == fields
+    assert any(line.startswith("+") and new in line for line in edits(script))
+
+
 def test_the_changed_one_of_two_batch_sizes_counts_and_the_other_stays_an_edit() -> None:
     script = opened(FASHION, ("PER_REPLICA_BATCH_SIZE = 64", "PER_REPLICA_BATCH_SIZE = 32"))
     assert script.config.per_replica_batch_size == 32

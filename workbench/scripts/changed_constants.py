@@ -55,7 +55,7 @@ def with_changes(config: RunConfig, before: ast.Module, now: ast.Module) -> RunC
         changed = name in old and new.get(name, old[name]) != old[name]
         if not changed or not _decides(config, field):
             continue
-        with contextlib.suppress(ConfigError, ValueError, SyntaxError, TypeError):
+        with contextlib.suppress(ConfigError, LookupError, ValueError, SyntaxError, TypeError):
             fields = {**OVERRULED.get(name, {}), field: _value(name, new[name])}
             config = replace(config, **fields)
     if (how := new.get("COMMUNICATION")) and how != old.get("COMMUNICATION"):
@@ -83,8 +83,7 @@ def _decides(config: RunConfig, field: str) -> bool:
 
 def _value(name: str, code: str) -> Any:
     if name == "CROSS_DEVICE_OPS":
-        rows = catalog.CROSS_DEVICE_OPS.items()
-        return next((key for key, row in rows if row.expression == code), None)
+        return {row.expression: key for key, row in catalog.CROSS_DEVICE_OPS.items()}[code]
     if name == "AUTO_SHARD":
         return code.rpartition(".")[2].lower()
     value = ast.literal_eval(code)
@@ -93,6 +92,7 @@ def _value(name: str, code: str) -> Any:
 
 def _communication(code: str) -> dict[str, Any]:
     kind = re.search(r"CommunicationImplementation\.(\w+)", code)
+    if kind is None:
+        return {}
     pack = re.search(r"bytes_per_pack=(\d+)", code)
-    how = kind[1].lower() if kind else "auto"
-    return {"communication": how, "bytes_per_pack": int(pack[1]) if pack else 0}
+    return {"communication": kind[1].lower(), "bytes_per_pack": int(pack[1]) if pack else 0}
