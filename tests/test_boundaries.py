@@ -27,6 +27,7 @@ ROOMS: dict[str, set[str]] = {
     "units": set(),
     "plan": {"config", "catalog", "devices", "syntax", "units"},
     "engine": set(),
+    "observe": set(),
     "codegen": {"config", "catalog", "plan", "syntax"},
     "scripts": {"config", "catalog", "devices", "plan", "codegen", "syntax"},
     "points": set(),
@@ -98,7 +99,8 @@ INNER: dict[str, tuple[set[str], ...]] = {
 }
 # The third-party packages that a room may import; all other imports are the standard library.
 PACKAGES: dict[str, set[str]] = {
-    "engine": {"tensorflow", "numpy", "h5py"},
+    "engine": {"tensorflow", "numpy", "h5py", "workbench_observe"},
+    "observe": {"tensorflow", "numpy", "keras"},
     "experiments": {"numpy", "pandas"},
     "bundle": {"numpy", "pandas"},
     "report": {"numpy", "pandas"},

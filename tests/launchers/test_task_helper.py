@@ -33,7 +33,9 @@ def job(
         "module_dir": None,
         "meet_seconds": meet_seconds,
     }
-    return JobFolder.make(tmp_path, values)
+    folder = JobFolder.make(tmp_path)
+    folder.describe(values)
+    return folder
 
 
 def start(folder: JobFolder, number: int, **environment: str) -> subprocess.Popen[bytes]:

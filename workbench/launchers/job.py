@@ -34,8 +34,8 @@ class JobFolder:
         return cls(found[-1]) if found else None
 
     @classmethod
-    def make(cls, run_dir: Path, values: Mapping[str, Any]) -> JobFolder:
-        """Make the next job's folder, with `values` as `job.json` and the task helper itself.
+    def make(cls, run_dir: Path) -> JobFolder:
+        """Make the next job's folder, with the task helper itself.
 
         Raises:
             OSError: the folder cannot be written.
@@ -44,8 +44,16 @@ class JobFolder:
         path = run_dir / JOBS / f"{number:04d}"
         path.mkdir(parents=True)
         shutil.copy(task_helper.__file__, path / HELPER)
-        (path / "job.json").write_text(json.dumps(dict(values), indent=2), encoding="utf-8")
         return cls(path)
+
+    def describe(self, values: Mapping[str, Any]) -> None:
+        """Write what the helpers read, `job.json`.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        text = json.dumps(dict(values), indent=2)
+        (self.path / "job.json").write_text(text, encoding="utf-8")
 
     def note(self, engine: str, job: str) -> None:
         """Record the engine that has taken the job, and the engine's name for the job."""

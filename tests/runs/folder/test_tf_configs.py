@@ -11,7 +11,7 @@ from workbench.runs.folder.state import supervisor_events, tf_configs
 from workbench.runs.records.progress import read_progress
 
 PRINTS = """
-import os
+import os  # not WORKBENCH_STOP_FD
 print(os.environ.get("TF_CONFIG"))
 OPTIONS: dict = {}
 """

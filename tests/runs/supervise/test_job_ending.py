@@ -11,7 +11,7 @@ from workbench.launchers.job import JobFolder
 
 def test_deleting_a_lost_run_from_elsewhere_cancels_no_job(tmp_path: Path) -> None:
     run = write_run(tmp_path / "runs", "running")
-    job = JobFolder.make(tmp_path / "mine", {})
+    job = JobFolder.make(tmp_path / "mine")
     job.note("ray", "123")
     lives = flock.take(job.path / ray_driver.LOCK)
     assert lives is not None

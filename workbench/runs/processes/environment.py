@@ -5,17 +5,22 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import zipapp
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from workbench.runs.folder.card import INTERPRETER_HERE
-from workbench.runs.folder.files import RunError, full_path
+from workbench.runs.folder.files import SCRIPT, RunError, full_path
 
 SUPERVISOR_LOG = "supervisor.log"
 UNPACKED = "WORKBENCH_UNPACKED"
 """The variable that names the folder for unpacked files of data sets; empty: no folder."""
+OBSERVER = Path(__file__).parents[2] / "observe" / "__main__.py"
+THREADS = "TF_NUM_INTRAOP_THREADS"
+STOP_FD = "WORKBENCH_STOP_FD"
+"""The variable that names the pipe through which a task is asked to stop."""
 PACKAGE_ROOT = Path(__file__).parents[3]
 """The folder in which this package is found, whatever is in the folder of the caller."""
 
@@ -31,6 +36,8 @@ class Launch:
     """The folder of the user's own modules, searched after all others; None if unused."""
     legacy_keras: bool = False
     """Whether tf.keras is the tf-keras package."""
+    cpu_replicas: int = 1
+    """The replicas of the run that share a CPU, each with its part of the cores."""
 
     @classmethod
     def of(cls, run_dir: Path, card: Mapping[str, Any], plan: Mapping[str, Any]) -> Launch:
@@ -41,7 +48,8 @@ class Launch:
         imports_own = any(each.get("module") is not None for each in own)
         interpreter = _interpreter(card)
         module_dir = working_dir if imports_own else None
-        return cls(interpreter, working_dir, module_dir, plan.get("keras") == "legacy")
+        legacy = plan.get("keras") == "legacy"
+        return cls(interpreter, working_dir, module_dir, legacy, _cpu_replicas(plan))
 
     @property
     def unset(self) -> list[str]:
@@ -58,14 +66,50 @@ class Launch:
         level = os.environ.get("TF_CPP_MIN_LOG_LEVEL", "1")
         return {**keras, "TF_CPP_MIN_LOG_LEVEL": level, "PYTHONUNBUFFERED": "1"}
 
+    def command(self, run_dir: Path, observer: Path = OBSERVER) -> list[str]:
+        """Return the program that runs the run's script, and its arguments.
+
+        `observer` is where the program finds the observer.
+
+        A script that asks its supervisor itself whether to stop, as those of earlier releases do,
+        has a recorder of its own and runs as it is.
+
+        Raises:
+            OSError: the script cannot be read.
+        """
+        command = [str(run_dir / SCRIPT), "--run-dir", str(run_dir)]
+        if STOP_FD in (run_dir / SCRIPT).read_text(encoding="utf-8", errors="replace"):
+            return command
+        return [str(observer), "--run-dir", str(run_dir), *command]
+
     def environment(self) -> dict[str, str]:
         """Return this process's environment, changed as the run's processes need it."""
         here = {k: v for k, v in os.environ.items() if k not in self.unset}
         environment = {**here, **unpacked(), **self.added}
+        if self.cpu_replicas > 1:
+            cores_per_replica = max(1, (os.cpu_count() or 1) // self.cpu_replicas)
+            environment.setdefault(THREADS, str(cores_per_replica))
         if self.module_dir is not None:
             paths = filter(None, [environment.get("PYTHONPATH"), str(self.module_dir)])
             environment["PYTHONPATH"] = os.pathsep.join(paths)
         return environment
+
+
+def pack_observer(folder: Path) -> Path:
+    """Write the observer as one file for other machines into a folder; return its path.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    packed = folder / "observe.pyz"
+    zipapp.create_archive(OBSERVER.parent, packed, filter=lambda path: path.suffix == ".py")
+    return packed
+
+
+def _cpu_replicas(plan: Mapping[str, Any]) -> int:
+    devices = plan.get("physical_devices") or [""]
+    shares = plan.get("virtual") and str(devices[0]).startswith("CPU")
+    return int(plan.get("num_replicas_in_sync", 1)) if shares else 1
 
 
 def _interpreter(card: Mapping[str, Any]) -> str:

@@ -158,7 +158,8 @@ class Forks:
         """Fork a process; return None if that is impossible, and note the reason."""
         if self._server is None:
             return None
-        if sets_environment(Path(order.arguments[0]).read_text(encoding="utf-8", errors="replace")):
+        script = next(each for each in reversed(order.arguments) if each.endswith(".py"))
+        if sets_environment(Path(script).read_text(encoding="utf-8", errors="replace")):
             self._why_cold = OWN_ENVIRONMENT
             return None
         try:

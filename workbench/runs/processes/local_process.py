@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from workbench.forking import Forked, Order
-from workbench.runs.folder.files import SCRIPT
 
 from .ending import TaskProcess
-from .environment import Launch
+from .environment import STOP_FD, Launch
 from .forks import Forks
 from .peak_memory import peak_bytes_of
 
@@ -109,11 +108,11 @@ def _begin(
 ) -> subprocess.Popen[bytes] | Forked:
     with log.open("ab") as output, Path(os.devnull).open("rb") as nothing:
         order = Order(
-            [str(run_dir / SCRIPT), "--run-dir", str(run_dir)],
+            launch.command(run_dir),
             launch.working_dir,
             {**launch.environment(), **environment},
             (nothing.fileno(), output.fileno(), output.fileno()),
             fds,
-            {"WORKBENCH_STOP_FD": fds[0]},
+            {STOP_FD: fds[0]},
         )
         return forks.begin(order)

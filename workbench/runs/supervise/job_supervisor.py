@@ -20,6 +20,7 @@ from workbench.runs.folder.clocks import CLOCK_SECONDS
 from workbench.runs.folder.clocks import DIFFERS as CLOCK_DIFFERS
 from workbench.runs.folder.files import SCRIPT, RunError, read_json, sha256
 from workbench.runs.folder.tasks import tasks_of, tf_configs
+from workbench.runs.processes.environment import pack_observer
 from workbench.runs.processes.job_starter import NOT_YET_ASKED, Job, JobTaskStarter
 
 from .diagnosis import blame_disk, known_reason
@@ -71,7 +72,8 @@ class JobSupervisor(Supervisor):
         return Job(self.engine, folder, name), group
 
     def _submit(self) -> tuple[Job, TaskGroup]:
-        folder = JobFolder.make(self.dir, self._job_values())
+        folder = JobFolder.make(self.dir)
+        folder.describe(self._job_values(folder.path))
         group = self._group(folder, 0)  # before its tasks can start, so that no event is missed
         name = self.engine.submit(folder.path, self.config, self.tasks)
         folder.note(self.engine.name, name)
@@ -82,9 +84,9 @@ class JobSupervisor(Supervisor):
         interpreter = self.launch.interpreter
         return TaskGroup(self.dir, self.plan, starter, interpreter, self.bounds, begun=begun)
 
-    def _job_values(self) -> dict[str, Any]:
+    def _job_values(self, job_dir: Path) -> dict[str, Any]:
         module_dir = self.launch.module_dir
-        script = [str(self.dir / SCRIPT), "--run-dir", str(self.dir)]
+        script = self.launch.command(self.dir, pack_observer(job_dir))
         return {
             "run_dir": str(self.dir),
             "tasks": self.tasks,

@@ -1,0 +1,172 @@
+"""Scripts that the workbench did not write, unchanged and under observation."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.forked import run_program
+from workbench.observe import __main__ as observer
+from workbench.observe.records import LOG_ROW_BYTES
+from workbench.runs.processes.environment import pack_observer
+
+SCRIPTS = Path(__file__).parent / "scripts"
+LOOP, FIT = SCRIPTS / "loop.py", SCRIPTS / "fit.py"
+OBSERVER = Path(observer.__file__)
+STEPS = 18
+PER_REPLICA = 8
+Done = subprocess.CompletedProcess[str]
+
+
+def observe(
+    script: Path, folder: Path, *arguments: object, stop: bool = False, **options: Any
+) -> Done:
+    """Run a script with its run folder as first argument; `stop` asks it to stop at once."""
+    folder.mkdir(exist_ok=True)
+    asked = {"environment": {"WORKBENCH_STOP_FD": "0"}, "given": "s"} if stop else {}
+    words = [OBSERVER, "--run-dir", folder, script, folder, *arguments]
+    return run_program(words, **asked, **options)
+
+
+def losses(folder: Path) -> np.ndarray[Any, Any]:
+    """Return what was recorded: the sum of the losses of each step of each replica."""
+    rows = np.fromfile(folder / "worker-0" / "steps.f4", np.float32).reshape(-1, 2, 3)
+    assert (rows[..., 2] == PER_REPLICA).all()
+    return rows[..., 0]
+
+
+def events(folder: Path, name: str) -> list[dict[str, Any]]:
+    lines = (folder / "worker-0" / "events.jsonl").read_text().splitlines()
+    return [event for event in map(json.loads, lines) if event["event"] == name]
+
+
+@pytest.fixture(scope="module")
+def loop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("loop")
+    observe(LOOP, folder)
+    return folder
+
+
+def test_every_step_of_every_replica_is_recorded(loop: Path) -> None:
+    own = np.load(loop / "losses-0.npy")
+    assert own.shape == (STEPS, 2)
+    assert (losses(loop) == own * PER_REPLICA).all()
+
+
+def test_the_script_trains_as_it_does_alone(loop: Path, tmp_path: Path) -> None:
+    run_program([LOOP, tmp_path])
+    assert (np.load(tmp_path / "losses-0.npy") == np.load(loop / "losses-0.npy")).all()
+
+
+def test_epochs_end_where_the_script_saves_and_each_call_is_timed(loop: Path) -> None:
+    assert [(each["epoch"], each["step"]) for each in events(loop, "epoch")] == [
+        (1, 6), (2, 12), (3, 18)
+    ]  # fmt: skip
+    assert [each["step"] for each in events(loop, "checkpoint")] == [6, 12, 18]
+    calls = np.fromfile(loop / "worker-0" / "calls.f8").reshape(-1, LOG_ROW_BYTES // 8)
+    assert calls[:, 1].sum() == STEPS
+    assert (np.diff(calls[:, 2]) > 0).all()
+    assert [each["step"] for each in events(loop, "finished")] == [STEPS]
+
+
+def test_a_stopped_script_goes_on_to_the_same_losses(loop: Path, tmp_path: Path) -> None:
+    for step in (1, 2):
+        done = observe(LOOP, tmp_path, stop=True)
+        assert f"stopped step={step}" in done.stdout
+    observe(LOOP, tmp_path)
+    assert [each["step"] for each in events(tmp_path, "start")] == [0, 1, 2]
+    assert (losses(tmp_path) == losses(loop)).all()
+
+
+def test_damaged_checkpoints_are_passed_over(loop: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(loop, folder)
+    newest = max((folder / "saved").glob("*.index"), key=lambda path: path.name)
+    newest.write_bytes(newest.read_bytes()[:40])
+    observe(LOOP, folder)
+    assert [each["checkpoint"] for each in events(folder, "checkpoint_damaged")] == [
+        str(newest.with_suffix(""))
+    ]
+    assert [each["step"] for each in events(folder, "start")] == [0, 12]
+    assert (losses(folder) == losses(loop)).all()
+
+
+def test_a_run_whose_checkpoints_are_gone_does_not_start_again(loop: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(loop, folder, ignore=shutil.ignore_patterns("saved"))
+    done = observe(LOOP, folder, check=False)
+    assert done.returncode == 1
+    assert "Needs a checkpoint to resume from" in done.stderr
+    assert (losses(folder) == losses(loop)).all()
+
+
+def test_one_file_observes_as_the_folder_does(loop: Path, tmp_path: Path) -> None:
+    words = [pack_observer(tmp_path), "--run-dir", tmp_path, LOOP, tmp_path]
+    subprocess.run([sys.executable, *words], capture_output=True, check=True)
+    assert (losses(tmp_path) == losses(loop)).all()
+
+
+def test_keras_fit_is_recorded_as_keras_reports_it(tmp_path: Path) -> None:
+    observe(FIT, tmp_path)
+    history = json.loads((tmp_path / "history.json").read_text())
+    names = {"loss": "loss", "accuracy": "accuracy", "test_loss": "val_loss",
+             "test_accuracy": "val_accuracy"}  # fmt: skip
+    found = events(tmp_path, "epoch")
+    assert len(found) == 2
+    for ours, keras in names.items():
+        assert [each[ours] for each in found] == pytest.approx(history[keras], abs=1e-6)
+    assert losses(tmp_path).shape == (12, 2)
+
+
+PROCESS = """\
+import sys
+from pathlib import Path
+
+import records
+
+print(__name__, __file__, sys.argv, sys.path[0], records.WHAT)
+{end}
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "status", "words"),
+    [
+        ("", 0, ""),
+        ("sys.exit(7)", 7, ""),
+        ("sys.exit('No data.')", 1, "No data."),
+        ("raise ValueError('a fault')", 1, "ValueError: a fault"),
+        ("import threading; threading.Timer(0.2, print, ['late']).start()", 0, ""),
+    ],
+)
+def test_a_script_finds_itself_its_folder_and_its_arguments_and_ends_as_it_would_alone(
+    end: str, status: int, words: str, tmp_path: Path
+) -> None:
+    (tmp_path / "records.py").write_text("WHAT = 'the sibling of the script'\n")
+    script = tmp_path / "mine.py"
+    script.write_text(PROCESS.format(end=end))
+    done = observe(script, tmp_path / "run", "--flag", check=False)
+    named = ["__main__", script, [str(script), str(tmp_path / "run"), "--flag"], tmp_path]
+    assert done.stdout.startswith(" ".join(map(str, [*named, "the sibling of the script\n"])))
+    assert done.returncode == status
+    assert words in done.stderr
+    assert ("late" in done.stdout) == ("late" in end)
+    assert len(events(tmp_path / "run", "finished")) == (status == 0)
+
+
+def test_a_loss_that_is_no_number_ends_the_run_where_it_happened(tmp_path: Path) -> None:
+    script = tmp_path / "broken.py"
+    script.write_text(LOOP.read_text().replace("Adam(0.1)", "SGD(1e30)"))
+    done = observe(script, tmp_path / "run", check=False)
+    assert done.returncode == 3
+    (event, *_) = events(tmp_path / "run", "nonfinite")
+    rows = losses(tmp_path / "run")
+    assert np.isfinite(rows[: event["step"]]).all()
+    assert not np.isfinite(rows[event["step"]]).all()

@@ -1,0 +1,77 @@
+"""What each replica reports of a step: the sum of its losses, its correct answers, its examples."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.forked import run_program
+
+STEPS = Path(__file__).parent / "steps.py"
+NAN = pytest.approx(float("nan"), nan_ok=True)
+BATCHES = [[[0, 1, 2], [3, 4, 5]], [[6, 7], [8, 9]]]
+"""The examples of each replica in both steps."""
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, list[Any]]:
+    lines = run_program([STEPS]).stdout.splitlines()
+    return {case["case"]: case["found"] for case in map(json.loads, lines)}
+
+
+def rows(found: list[Any]) -> list[list[list[float]]]:
+    """Return the rows of both steps."""
+    return [row for _, rows, _ in found for row in rows]
+
+
+@pytest.mark.parametrize("case", ["scalar", "compiled", "training", "eager"])
+def test_a_scalar_that_a_step_returns_is_the_mean_loss_of_its_examples(
+    found: dict[str, list[Any]], case: str
+) -> None:
+    scale = 2 if case in ("training", "eager") else 1
+    expected = [[[sum(part) * scale, NAN, len(part)] for part in step] for step in BATCHES]
+    assert rows(found[case]) == [[pytest.approx(row) for row in step] for step in expected]
+
+
+def test_named_scalars_are_found_by_name_whatever_the_phase_before_it(
+    found: dict[str, list[Any]],
+) -> None:
+    for step, batch in zip(rows(found["named"]), BATCHES, strict=True):
+        for row, part in zip(step, batch, strict=True):
+            assert row == pytest.approx([sum(part), len(part) / 2, len(part)])
+
+
+def test_metrics_give_the_sums_that_they_are_given(found: dict[str, list[Any]]) -> None:
+    for step, batch in zip(rows(found["metrics"]), BATCHES, strict=True):
+        for row, part in zip(step, batch, strict=True):
+            assert row == [sum(part), sum(each <= 3 for each in part), len(part)]
+
+
+def test_the_weights_of_examples_count_as_examples(found: dict[str, list[Any]]) -> None:
+    for step, batch in zip(rows(found["weighted"]), BATCHES, strict=True):
+        for row, part in zip(step, batch, strict=True):
+            counted = [each for each in part if each > 1]
+            assert row == [sum(counted), NAN, len(counted)]
+
+
+def test_a_step_that_updates_weights_trains_and_all_others_test(
+    found: dict[str, list[Any]],
+) -> None:
+    kinds = {case: {trains for trains, _, _ in each} for case, each in found.items() if each}
+    assert {case for case, kind in kinds.items() if kind == {True}} == {"training", "eager"}
+    assert set().union(*kinds.values()) == {True, False}
+
+
+def test_a_step_that_reports_nothing_leaves_no_row(found: dict[str, list[Any]]) -> None:
+    assert found["silent"] == []
+
+
+def test_nothing_is_recorded_after_the_wraps_are_off(found: dict[str, list[Any]]) -> None:
+    assert found["undone"] == []
+
+
+def test_each_step_has_its_own_time(found: dict[str, list[Any]]) -> None:
+    assert all(apart > 0 for _, _, apart in found["training"])

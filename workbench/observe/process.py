@@ -1,0 +1,101 @@
+"""The process of an observed script: how it begins, is asked to stop, and ends."""
+
+import argparse
+import atexit
+import contextlib
+import ctypes
+import json
+import os
+import pathlib
+import runpy
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+
+def run(arguments: list[str]) -> NoReturn:
+    """Run a script under observation, then end this process with its status."""
+    options = argparse.ArgumentParser("observe")
+    options.add_argument("--run-dir", type=pathlib.Path, help="the folder of the records")
+    options.add_argument("script", help="the script, followed by its own arguments")
+    options.add_argument("arguments", nargs=argparse.REMAINDER)
+    asked = options.parse_args(arguments)
+    sys.argv = [asked.script, *asked.arguments]
+    sys.path.insert(0, str(pathlib.Path(asked.script).parent.absolute()))
+    leave_with(lambda: observe(asked.script, asked.run_dir))
+
+
+def observe(script: str, run_dir: pathlib.Path | None) -> None:
+    """Run a script as `__main__` and record it in `run_dir`; None: record nothing."""
+    stop = threading.Event()
+    task = task_of(os.environ.get("TF_CONFIG") or "{}")
+    if run_dir is not None:
+        (run_dir / task).mkdir(parents=True, exist_ok=True)
+        threading.Thread(target=listen, args=(stop,), daemon=True).start()
+    keep_freed_memory()
+    from .watch import Watch  # imports TensorFlow
+
+    with Watch(run_dir, task, stop) as watch:
+        watch.event("imported")
+        runpy.run_path(script, run_name="__main__")
+        watch.finish()
+
+
+def task_of(tf_config: str) -> str:
+    """Return the name of the task that TF_CONFIG describes, such as `worker-0`.
+
+    What TensorFlow cannot use describes the only task. TensorFlow reports it if it needs it.
+    """
+    with contextlib.suppress(ValueError, TypeError, KeyError):
+        task = json.loads(tf_config)["task"]
+        return f"{task['type']}-{task['index']}"
+    return "worker-0"
+
+
+def keep_freed_memory() -> None:
+    """Let glibc keep freed memory.
+
+    With input for several devices, TensorFlow makes glibc return it at once
+    (generator_dataset_op.cc), which can double the time of a step.
+    """
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "mallopt"):
+        libc.mallopt(-3, 2**25)  # M_MMAP_THRESHOLD, in bytes
+        libc.mallopt(-2, 2**28)  # M_TOP_PAD, in bytes
+
+
+def listen(stop: threading.Event) -> None:
+    """Stop at a byte from the supervisor, or when its pipe closes because it died."""
+    if pipe := os.environ.get("WORKBENCH_STOP_FD"):
+        while os.read(int(pipe), 1):
+            stop.set()
+        stop.set()
+        time.sleep(60)
+        os._exit(1)
+
+
+def leave_with(run: Callable[[], Any]) -> NoReturn:
+    """Run a function, then end this process without closing its pipelines.
+
+    TensorFlow can take a minute to close one: OptimizeLoop in model.cc sleeps on, because
+    StartCancel in cancellation.cc wakes it before it tells it to end.
+    """
+    status: Any = 0
+    try:
+        run()
+    except SystemExit as end:
+        status = end.code or 0
+    except BaseException as error:
+        sys.excepthook(type(error), error, error.__traceback__)
+        status = 130 if isinstance(error, KeyboardInterrupt) else 1
+    if not isinstance(status, int):
+        print(status, file=sys.stderr)
+        status = 1
+    vars(threading)["_shutdown"]()  # waits for threads, as Python does at its end
+    atexit._run_exitfuncs()
+    for stream in sys.stdout, sys.stderr:
+        with contextlib.suppress(OSError):
+            stream.flush()
+    os._exit(status)

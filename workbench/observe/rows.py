@@ -1,0 +1,237 @@
+"""What the replicas of a strategy report of each step, taken out of graphs through queues.
+
+`Strategy.run` is wrapped: after the step, each replica adds a row of numbers to what it returns.
+They are those that the step gives to its Keras metrics, else the scalars that it returns. In a
+graph, the rows of all replicas go into a queue together with the time; `take` empties the queues.
+"""
+
+import functools
+import itertools
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras.src.metrics.reduction_metrics import reduce_to_samplewise_values
+from tensorflow.python.autograph.core import ag_ctx
+from tensorflow.python.autograph.impl import api as autograph
+from tensorflow.python.distribute import distribute_lib, tpu_strategy
+from tensorflow.python.framework.config import is_op_determinism_enabled
+
+from .patches import Patches
+
+MOST_WAITING = 1_000_000
+"""Steps that wait in a queue until they are taken."""
+PREFIXES = ("train_", "test_", "val_")
+"""Of the names of metrics that are recorded as the same number of another phase."""
+LOSS, ACCURACY = "loss", "accuracy"
+
+
+class Step:
+    """One step of one replica, while it is traced or, eagerly, run."""
+
+    def __init__(self) -> None:
+        self.trains = False
+        self.weights: list[Any] = []
+        self.sums: dict[str, tuple[Any, Any]] = {}
+        """The sum of each number over the examples it was given for, and their number."""
+
+    def is_here(self, value: Any) -> bool:
+        """Return whether a tensor can be used where the step ends, outside of inner functions."""
+        if tf.executing_eagerly():
+            return True
+        return isinstance(value, float) or value.graph is tf.compat.v1.get_default_graph()
+
+    def row(self, result: Any, inputs: Any) -> tf.Tensor | None:
+        """Return loss sum, correct answers and examples; None if the step reports no loss."""
+        sums = {k: v for k, v in self.sums.items() if all(map(self.is_here, v))}
+        counts = [count for _, count in sums.values()]
+        examples = counts[0] if counts else leading_size(inputs)
+        if examples is None:
+            return None
+        returned = {k: v for k, v in scalars(result).items() if k not in self.sums}
+        totals = {k: over(total, count, examples) for k, (total, count) in sums.items()}
+        totals |= {
+            k: tf.math.multiply_no_nan(v, tf.cast(examples, v.dtype)) for k, v in returned.items()
+        }
+        if not totals:
+            return None
+        loss = totals[LOSS] if LOSS in totals else next(iter(totals.values()))
+        correct = next((v for k, v in totals.items() if k.endswith(ACCURACY)), np.nan)
+        kind = tf.float64 if loss.dtype == tf.float64 else tf.float32
+        return tf.stack([tf.cast(each, kind) for each in (loss, correct, examples)])
+
+
+def over(total: Any, count: Any, examples: Any) -> Any:
+    """Return a sum over `count` values as one over so many examples."""
+    if count is examples or (
+        isinstance(count, float) and isinstance(examples, float) and count == examples
+    ):
+        return total
+    count, examples = tf.cast(count, total.dtype), tf.cast(examples, total.dtype)
+    other = tf.math.divide_no_nan(total, count) * examples
+    return tf.where(tf.equal(count, examples), total, other)  # the same number is not rounded
+
+
+def scalars(result: Any) -> dict[str, tf.Tensor]:
+    """Return the floating scalars that a step returns, by name; a single one is its loss."""
+    named = result if isinstance(result, dict) else {LOSS: result}
+    return {
+        bare(str(name)): value
+        for name, value in named.items()
+        if tf.is_tensor(value) and value.shape.rank == 0 and value.dtype.is_floating
+    }
+
+
+def bare(name: str) -> str:
+    """Return a number's name without the phase."""
+    return next((name.removeprefix(each) for each in PREFIXES if name.startswith(each)), name)
+
+
+def leading_size(inputs: Any) -> Any:
+    """Return the first dimension of the first batched tensor: the replica's examples."""
+    for leaf in tf.nest.flatten(inputs):
+        if tf.is_tensor(leaf) and leaf.shape.rank:
+            size = leaf.shape[0]
+            return tf.cast(tf.shape(leaf)[0], tf.float32) if size is None else float(size)
+    return None
+
+
+_here = threading.local()
+"""The step that the thread of a replica is in."""
+
+
+def reporting(step: Callable) -> Callable:
+    """Return a replica's step that also returns the `Step` with what it reported, and its row."""
+
+    @tf.autograph.experimental.do_not_convert
+    @functools.wraps(step)
+    def watched(*values: Any, **named: Any) -> tuple[Any, Step, tf.Tensor | None]:
+        outer, seen = getattr(_here, "step", None), Step()
+        _here.step = seen
+        try:
+            result = step(*values, **named)
+            return result, seen, seen.row(result, (values, named))
+        finally:
+            _here.step = outer
+
+    return watched
+
+
+def watch_reports(patches: Patches) -> None:
+    """Wrap Keras, so that a step's metrics and its optimizer report to the `Step` they are in."""
+    patches.wrap(keras.metrics.Mean, "update_state", _reporting_metric)
+    optimizer = keras.src.optimizers.base_optimizer.BaseOptimizer
+    patches.wrap(optimizer, "apply", _reporting_optimizer)
+
+
+def _reporting_metric(update: Callable) -> Callable:
+    def watched(metric: Any, values: Any, sample_weight: Any = None) -> Any:
+        if (step := getattr(_here, "step", None)) is not None:
+            given, weights = reduce_to_samplewise_values(
+                values, sample_weight, reduce_fn=keras.ops.mean, dtype=metric.dtype
+            )
+            count: Any = None
+            if weights is not None:
+                count = tf.reduce_sum(weights)
+            elif given.shape.rank:
+                count = leading_size([given])
+            if count is not None:
+                step.sums.setdefault(bare(metric.name), (tf.reduce_sum(given), count))
+        return update(metric, values, sample_weight)
+
+    return watched
+
+
+def _reporting_optimizer(apply: Callable) -> Callable:
+    def watched(optimizer: Any, grads: Any, trainable_variables: Any = None) -> Any:
+        if (step := getattr(_here, "step", None)) is not None:
+            step.trains = True
+            step.weights = list(trainable_variables or optimizer._trainable_variables)
+        return apply(optimizer, grads, trainable_variables)
+
+    return watched
+
+
+class Rows:
+    """The rows that steps report, from their replicas to `take`."""
+
+    def __init__(
+        self,
+        patches: Patches,
+        ran: Callable[[], None],
+        stepped: Callable[[bool, list[Any]], None],
+    ) -> None:
+        """Wrap TensorFlow and Keras.
+
+        `ran` is called before a strategy runs something; `stepped` after a step that ran eagerly
+        or was traced: whether it trains, and the weights that it updates.
+        """
+        self.ran, self.stepped = ran, stepped
+        self.running = threading.local()
+        self.queues: dict[tuple[Any, ...], tf.queue.FIFOQueue] = {}
+        self.done: list[tuple[bool, np.ndarray, float]] = []
+        """Rows of eager steps."""
+        watch_reports(patches)
+        for owner in (distribute_lib.StrategyBase, tpu_strategy.TPUStrategyV2):
+            patches.wrap(owner, "run", self._watched_run)
+
+    def take(self) -> Iterator[tuple[bool, np.ndarray, np.ndarray]]:
+        """Yield new rows: whether they are of training; [steps, replicas, 3]; time of each step."""
+        done, self.done = self.done, []
+        for trains, part in itertools.groupby(done, key=lambda each: each[0]):
+            _, rows, times = zip(*part, strict=True)
+            yield trains, np.stack(rows), np.array(times)
+        for (trains, *_), queue in list(self.queues.items()):
+            if count := int(queue.size()):
+                rows, times = (each.numpy() for each in queue.dequeue_many(count))
+                yield trains, rows, np.where(times > 0, times, time.time())
+
+    def _watched_run(self, run: Callable) -> Callable:
+        def watched(
+            strategy: Any, fn: Callable, args: Any = (), kwargs: Any = None, options: Any = None
+        ) -> Any:
+            if getattr(self.running, "now", False):  # called by the same method of a subclass
+                return run(strategy, fn, args, kwargs, options)
+            self.ran()
+            steps: list[Step] = []
+            # As Strategy.run does, but only the function, not what stands around it.
+            status = ag_ctx.control_status_ctx()
+            step = reporting(autograph.tf_convert(fn, status, convert_by_default=False))
+
+            @tf.autograph.experimental.do_not_convert
+            def with_row(*values: Any, **named: Any) -> Any:
+                result, seen, row = step(*values, **named)
+                steps.append(seen)
+                return result, row
+
+            self.running.now = True
+            try:
+                result, rows = run(strategy, with_row, args, kwargs, options)
+            finally:
+                self.running.now = False
+            locals_ = strategy.experimental_local_results(rows)
+            if locals_[0] is not None:
+                with tf.device("CPU:0"):
+                    self._put(steps[0].trains, tf.stack(locals_))
+                self.stepped(steps[0].trains, steps[0].weights)
+            return result
+
+        return watched
+
+    def _put(self, trains: bool, rows: tf.Tensor) -> None:
+        if tf.executing_eagerly():
+            self.done.append((trains, rows.numpy(), time.time()))
+            return
+        key = trains, rows.dtype, rows.shape[0]
+        with tf.init_scope():
+            if key not in self.queues:
+                kinds, shapes = [rows.dtype, tf.float64], [rows.shape, []]
+                self.queues[key] = tf.queue.FIFOQueue(MOST_WAITING, kinds, shapes)
+        with tf.control_dependencies([rows]):
+            # A clock is not deterministic, so TensorFlow then refuses it.
+            now = tf.constant(0, tf.float64) if is_op_determinism_enabled() else tf.timestamp()
+            self.queues[key].enqueue([rows, now])

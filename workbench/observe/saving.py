@@ -1,0 +1,148 @@
+"""Checkpoints and models: saved on full disks, restored from damaged ones, with the step in them.
+
+Each checkpoint of a `tf.train.CheckpointManager` also keeps what the observer counts, so that the
+records go on at the step from which training goes on.
+"""
+
+import pathlib
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from .events import NO_ROOM
+from .patches import Patches
+
+STATE = "observed"
+"""The attribute of a checkpoint that keeps the counts."""
+COUNTED = re.compile(r"(^|/)_?iter(ations)?/\.ATTRIBUTES/VARIABLE_VALUE$")
+"""The name of an optimizer's count of steps in a checkpoint."""
+
+
+class State(tf.train.experimental.PythonState):
+    """The observer's counts, as text in a checkpoint."""
+
+    def __init__(self, text: Callable[[], str]) -> None:
+        super().__init__()
+        self.text, self.restored = text, ""
+
+    def serialize(self) -> str:
+        """Return the text that is saved."""
+        return self.text()
+
+    def deserialize(self, string_value: Any) -> None:
+        """Take the text that was saved."""
+        self.restored = tf.compat.as_text(string_value)
+
+
+class Saving:
+    """Watches managers of checkpoints, and models that are saved."""
+
+    def __init__(self, patches: Patches, observer: Any) -> None:
+        """Wrap TensorFlow and Keras."""
+        self.observer = observer
+        self.managers: list[tf.train.CheckpointManager] = []
+        self._save = tf.train.CheckpointManager.save
+        patches.wrap(tf.train.CheckpointManager, "__init__", self._watched_init)
+        patches.wrap(tf.train.CheckpointManager, "save", self._watched_save)
+        patches.wrap(tf.train.Checkpoint, "restore", self._watched_restore)
+        patches.wrap(keras.Model, "save", self._watched_model)
+
+    def save(self, manager: tf.train.CheckpointManager) -> str:
+        """Save a checkpoint; return its name."""
+        return pathlib.Path(self._save(manager)).name
+
+    def _watched_init(self, init: Callable) -> Callable:
+        def watched(
+            manager: Any, checkpoint: Any, directory: Any, *args: Any, **named: Any
+        ) -> None:
+            listed = pathlib.Path(directory) / named.get("checkpoint_name", "checkpoint")
+            try:
+                listed.read_text()
+            except UnicodeDecodeError:  # a damaged list of names, which a manager cannot read
+                listed.unlink()
+            except OSError:
+                pass  # it does not exist yet
+            init(manager, checkpoint, directory, *args, **named)
+            if isinstance(checkpoint, tf.train.Checkpoint) and not hasattr(checkpoint, STATE):
+                setattr(checkpoint, STATE, State(self.observer.state))
+                self.managers.append(manager)
+
+        return watched
+
+    def _watched_save(self, save: Callable) -> Callable:
+        def watched(manager: Any, *args: Any, **named: Any) -> Any:
+            if manager not in self.managers:
+                return save(manager, *args, **named)
+            self.observer.end_epoch()
+            self.observer.save(lambda: save(manager, *args, **named))
+            return manager.latest_checkpoint
+
+        return watched
+
+    def _watched_restore(self, restore: Callable) -> Callable:
+        def watched(checkpoint: Any, save_path: Any, *args: Any, **named: Any) -> Any:
+            manager = next((each for each in self.managers if each.checkpoint is checkpoint), None)
+            if manager is None:
+                return restore(checkpoint, save_path, *args, **named)
+            paths = list(self._candidates(manager, save_path))
+            for path in paths:
+                try:
+                    status = restore(checkpoint, path, *args, **named)
+                except (tf.errors.OpError, LookupError, RuntimeError) as error:
+                    text = str(error)[:500]
+                    self.observer.event("checkpoint_damaged", checkpoint=path, error=text)
+                    continue
+                self.observer.restored(getattr(checkpoint, STATE).restored, steps_in(path))
+                return status
+            if paths or self.observer.has_saved():
+                raise SystemExit(
+                    "Needs a checkpoint to resume from; those that this run saved in "
+                    f"{manager.directory} are missing or damaged. Restore that folder from a copy, "
+                    "or start a new run."
+                )
+            self.observer.restored("", 0)
+            return restore(checkpoint, None, *args, **named)
+
+        return watched
+
+    def _candidates(self, manager: Any, asked: str | None) -> Iterator[str]:
+        """Yield the checkpoint asked for, or else the newest, then all older ones."""
+        folder = pathlib.Path(manager.directory)
+        found = [path.with_suffix("") for path in folder.glob("*.index")]
+        numbered = {
+            int(number): path
+            for path in found
+            if (number := path.name.rpartition("-")[2]).isdigit()
+        }
+        _, _, last = str(asked).rpartition("-")
+        before = last.isdigit() and asked != manager.latest_checkpoint
+        for each in sorted(numbered, reverse=True):
+            if not before or each <= int(last):
+                yield str(numbered[each])
+
+    def _watched_model(self, save: Callable) -> Callable:
+        def watched(model: Any, filepath: Any, *args: Any, **named: Any) -> None:
+            def write() -> None:
+                try:
+                    save(model, filepath, *args, **named)
+                except BaseException:
+                    pathlib.Path(filepath).unlink(missing_ok=True)
+                    raise
+
+            self.observer.save_model(write)
+
+        return watched
+
+
+def steps_in(path: str) -> int:
+    """Return the steps that a checkpoint's optimizer has counted; 0 if it has none."""
+    names = [name for name, _ in tf.train.list_variables(path) if COUNTED.search(name)]
+    return int(tf.train.load_variable(path, names[0])) if names else 0
+
+
+def is_full(error: Exception | None) -> bool:
+    """Return whether an error comes from a full disk."""
+    return error is not None and NO_ROOM.search(str(error)) is not None

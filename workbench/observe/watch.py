@@ -1,0 +1,290 @@
+"""What is known of a run while its script trains: steps, epochs, results."""
+
+import contextlib
+import functools
+import json
+import pathlib
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from .calls import Calls
+from .events import Events
+from .patches import Patches
+from .records import Records
+from .rows import Rows
+from .saving import Saving, is_full
+
+SAVE_SECONDS = 300.0
+"""The longest time between two checkpoints."""
+FIRST_SAVE_SECONDS = 10.0
+"""The longest time until the first checkpoint of a new run."""
+COMMIT_SECONDS = 0.25
+"""The steps of a long call are recorded while it runs, in parts of about this time."""
+
+
+class Watch:
+    """The observer of one script, until it is left as a context."""
+
+    def __init__(self, run_dir: pathlib.Path | None, task: str, stop: threading.Event) -> None:
+        """Begin: from here on, what the script calls is watched."""
+        self.dir, self.stop = run_dir, stop
+        folder = None if run_dir is None else run_dir / task
+        self.events = Events(folder)
+        self.event = self.events.add
+        self.records = None if folder is None else Records(folder)
+        self.step = self.epoch = 0
+        self.sums, self.tests = np.zeros(4), np.zeros(3)
+        """Loss, correct answers and examples of this epoch so far; of training, also seconds."""
+        self.result: dict[str, float] = {}
+        self.weights: list[Any] = []
+        self.started = self.testing = self.traced_once = self.step_traced = self.unsaved = False
+        self.nonfinite, self.tracing_since = False, 0.0
+        self.span: tuple[float, float] | None = None
+        """When the steps that are not yet recorded began: wall clock, performance counter."""
+        self.is_new, self.is_cold, self.saved_at = True, True, time.monotonic()
+        """Whether this run has saved nothing yet, and whether this process has not trained yet."""
+        self.lock = threading.RLock()
+        self.patches, self.over = Patches(), threading.Event()
+        self.calls = Calls(self.patches, self)
+        self.rows = Rows(self.patches, self._ran, self._stepped)
+        self.saving = Saving(self.patches, self)
+        threading.Thread(target=self._follow, daemon=True).start()
+
+    def __enter__(self) -> "Watch":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End: nothing is watched any more."""
+        self.over.set()
+        self.patches.undo()
+
+    # What the script's checkpoints keep.
+
+    def state(self) -> str:
+        """Return the counts, as text."""
+        counts = {"step": self.step, "epoch": self.epoch, "sums": self.sums.tolist()}
+        return json.dumps({**counts, "result": self.result})
+
+    def restored(self, state: str, steps: int) -> None:
+        """Go on from a checkpoint's state; without one, from so many steps."""
+        counts: dict[str, Any] = json.loads(state) if state else {"step": steps}
+        self.step, self.epoch = counts["step"], counts.get("epoch", 0)
+        self.sums = np.array(counts.get("sums", [0.0] * 4))
+        self.result = counts.get("result", {})
+        self.is_new, self.saved_at = self.step == 0, time.monotonic()
+        self._start()
+
+    def has_saved(self) -> bool:
+        """Return whether this run has reported a checkpoint before."""
+        with contextlib.suppress(OSError):
+            return (
+                self.events.path is not None
+                and '"event": "checkpoint"' in self.events.path.read_text()
+            )
+        return False
+
+    # What the script runs.
+
+    def _start(self) -> None:
+        self.started = True
+        if self.records is not None:
+            with contextlib.suppress(OSError):  # on a full disk, the first call begins them
+                self.records.begin(self.step)
+        self.event("start", step=self.step, epoch=self.epoch, workers=1)
+
+    def _ran(self) -> None:
+        outside = self.calls.ran()
+        if not self.started:
+            self._start()
+        if not (outside or self.traced_once or tf.executing_eagerly()):
+            self.traced_once, self.tracing_since = True, time.perf_counter()
+            self.event("tracing")
+
+    def _stepped(self, trains: bool, weights: list[Any]) -> None:
+        self.calls.stepped(trains)
+        if trains:
+            self.weights = weights
+        if tf.executing_eagerly():
+            if self.span is None:
+                self.enter(trains)
+            if self.calls.current is None:
+                self.leave()
+
+    def traced(self) -> None:
+        """Report the first trace of steps."""
+        if self.span is None and not self.step_traced:
+            self.step_traced = True
+            self.event("traced", seconds=round(time.perf_counter() - self.tracing_since, 3))
+
+    def enter(self, trains: bool) -> None:
+        """Begin a call of steps."""
+        if not trains and not self.testing:
+            self.check_weights()
+            self.event("test", epoch=self.epoch + 1)
+            self.tests = np.zeros(3)
+        elif trains and self.testing:
+            self.end_epoch()
+        self.testing = not trains
+        self.span = time.time(), time.perf_counter()
+
+    def leave(self) -> None:
+        """End a call of steps: record them, and stop or save if it is time."""
+        self._commit(time.perf_counter())
+        self.span = None
+        if self.nonfinite:
+            sys.exit(3)
+        if self.stop.is_set():
+            self._save_all(stopping=True)
+            self.events.last("stopped", step=self.step)
+            sys.exit(0)
+        if self._is_due():
+            self._save_all()
+
+    def _follow(self) -> None:
+        """Record the steps of a long call while it runs."""
+        while not self.over.wait(COMMIT_SECONDS):
+            with self.lock:
+                span = self.span
+                if span is not None and time.perf_counter() - span[1] > COMMIT_SECONDS:
+                    self._commit(None)
+
+    def _commit(self, now: float | None) -> None:
+        """Record the steps done since the last time; `now` is the end of the call."""
+        with self.lock:
+            for trains, rows, times in self.rows.take():
+                wall, began = self.span or (times[0], time.perf_counter())
+                ended = began + max(0.0, times[-1] - wall) if now is None else now
+                seconds, first = ended - began, times[0] - wall
+                if trains and self.is_cold and 0 < first < seconds and len(rows) > 1:
+                    # The first step warms up, so it is a part of its own.
+                    self._take(trains, rows[:1], wall, first)
+                    self._take(trains, rows[1:], wall + first, seconds - first)
+                else:
+                    self._take(trains, rows, wall, seconds)
+                self.is_cold = self.is_cold and not trains
+                self.span = wall + seconds, ended
+
+    def _take(self, trains: bool, rows: np.ndarray, start: float, seconds: float) -> None:
+        sums = rows.sum(axis=(0, 1), dtype=float)
+        if not trains:
+            self.tests += sums
+            return
+        if self.records is not None:
+            try:
+                self.records.append(self.step, rows, start, seconds)
+            except OSError as error:
+                self.event("unrecorded", first_step=self.step, steps=len(rows), error=str(error))
+        for step, replica in np.argwhere(~np.isfinite(rows[..., 0]))[:1].tolist():
+            self.event("nonfinite", step=self.step + step, replica=replica)
+            self.nonfinite = True
+        self.step += len(rows)
+        self.sums += [*sums, seconds]
+
+    def end_epoch(self) -> None:
+        """Report the results of an epoch, unless no step was done since the last one."""
+        if not self.sums[2]:
+            return
+        results = {"loss": self.sums[0] / self.sums[2], "accuracy": self.sums[1] / self.sums[2]}
+        if self.tests[2]:
+            tested = self.tests / self.tests[2]
+            results |= {"test_loss": tested[0], "test_accuracy": tested[1]}
+        results["examples_per_second"] = self.sums[2] / self.sums[3]
+        self.result = {name: float(f"{value:.6g}") for name, value in results.items()}
+        self.epoch += 1
+        self.sums, self.tests, self.testing = np.zeros(4), np.zeros(3), False
+        self.event("epoch", epoch=self.epoch, step=self.step, **self.result)
+
+    # What the script saves.
+
+    def _is_due(self) -> bool:
+        waited = time.monotonic() - self.saved_at
+        first = self.is_new and self.step > 0 and waited > FIRST_SAVE_SECONDS
+        return self.dir is not None and (waited > SAVE_SECONDS or first)
+
+    def _save_all(self, *, stopping: bool = False) -> None:
+        for manager in self.saving.managers:
+            save = functools.partial(self.saving.save, manager)
+            self.save(save, wait=stopping, stopping=stopping)
+
+    def save(
+        self, action: Callable[[], Any], *, wait: bool = False, stopping: bool = False
+    ) -> None:
+        """Save a checkpoint. On a full disk, training goes on or, with `wait`, waits."""
+        self.check_weights()
+        self.report_memory()
+        self.event("saving", step=self.step)
+        error = self.write(action, "its checkpoint", wait=wait, stopping=stopping)
+        if error is None:
+            self.event(
+                "checkpoint",
+                step=self.step,
+                checkpoint=pathlib.Path(self.saving.managers[0].latest_checkpoint).name,
+            )
+        elif isinstance(error, OSError | tf.errors.OpError):
+            self.event("checkpoint_failed", step=self.step, error=str(error)[:500])
+        else:
+            raise error
+        self.unsaved, self.saved_at, self.is_new = error is not None, time.monotonic(), False
+
+    def write(
+        self, action: Callable[[], Any], what: str, *, wait: bool, stopping: bool = False
+    ) -> Exception | None:
+        """Write to disk; return the error if that fails. With `wait`, wait while the disk is full.
+
+        A stop ends that wait, unless the run is `stopping` already.
+        """
+        reported = False
+        while True:
+            error = None
+            try:
+                action()
+            except Exception as raised:  # a full disk, or a layer that Keras cannot save
+                error = raised
+            if not (wait and is_full(error)) or (self.stop.is_set() and not stopping):
+                return error
+            if not reported:
+                self.event("no_room", step=self.step, waits_to_save=what)
+            reported = True
+            time.sleep(1)
+
+    def save_model(self, action: Callable[[], None]) -> None:
+        """Save the trained model, which waits for room on a full disk."""
+        error = self.write(action, "the trained model", wait=True)
+        if error is None:
+            self.event("model_saved")
+        else:
+            self.event("model_not_saved", error=str(error)[:500])
+
+    def check_weights(self) -> None:
+        """End the run if a weight is not a finite number: a checkpoint with it would be useless."""
+        weights = map(tf.convert_to_tensor, self.weights)
+        numbers = [each for each in weights if each.dtype.is_floating]
+        if not all(tf.reduce_all(tf.math.is_finite(each)) for each in numbers):
+            message = f"The weights were not finite numbers after step {self.step}."
+            self.event("nonfinite", step=self.step - 1, message=message)
+            sys.exit(3)
+
+    def report_memory(self) -> None:
+        """Report the peak memory of each GPU or TPU of this process, in bytes, if it is known."""
+        peaks = dict[str, int]()
+        for kind in ("GPU", "TPU"):  # not of a CPU: TensorFlow fails or gives 0
+            for number, _ in enumerate(tf.config.list_logical_devices(kind)):
+                with contextlib.suppress(ValueError, tf.errors.OpError):  # not counted here
+                    name = f"{kind}:{number}"
+                    peaks[name] = tf.config.experimental.get_memory_info(name)["peak"]
+        if peaks:
+            self.event("device_memory", peak_bytes=peaks)
+
+    def finish(self) -> None:
+        """Report that the script has ended as it should."""
+        self.end_epoch()
+        self.report_memory()
+        if self.unsaved:
+            self._save_all(stopping=False)
+        self.events.last("finished", step=self.step, **self.result)
