@@ -81,6 +81,8 @@ class Model(Choice):
 
     source: str = ""
     data: tuple[str, ...] = ()
+    operations: int = 0
+    """Floating-point operations of the forward pass of an example, about."""
     weights: int = 0
     """Its weights, without those that each feature of an example adds."""
     weights_per_feature: int = 0
@@ -226,6 +228,7 @@ MODELS: Mapping[str, Model] = {
         source="mlp",
         short="MLP",
         data=("synthetic",),
+        operations=600,
         weights=16 + (16 + 1) * 8 + 8 + 1,
         weights_per_feature=16,
         step_numbers=16 + 16 + 8,
@@ -236,6 +239,7 @@ MODELS: Mapping[str, Model] = {
         source="dense",
         short="Dense",
         data=("fashion_mnist",),
+        operations=200_000,
         weights=128 + (128 + 1) * 10,
         weights_per_feature=128,
         step_numbers=128 + 128 + 10,
@@ -246,6 +250,7 @@ MODELS: Mapping[str, Model] = {
         source="cnn",
         short="CNN",
         data=("fashion_mnist",),
+        operations=5_000_000,
         weights=(9 + 1) * 32 + (9 * 32 + 1) * 64 + (5 * 5 * 64 + 1) * 64 + (64 + 1) * 10,
         step_numbers=2 * (26 * 26 * 32 + 13 * 13 * 32),
     ),

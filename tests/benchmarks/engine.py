@@ -5,13 +5,20 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import sys
+import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import tensorflow as tf
+
 from workbench import RunConfig, make_plan, render_script
 from workbench.devices import detect
+from workbench.observe.watch import Watch
+
+Train = Callable[[int], None]
 
 
 def two_cpu_replicas(**fields: Any) -> RunConfig:
@@ -19,9 +26,10 @@ def two_cpu_replicas(**fields: Any) -> RunConfig:
     return RunConfig(strategy="mirrored", devices=("CPU:0",), replicas=2, **fields)
 
 
-def mlp(**fields: Any) -> RunConfig:
-    """Return the config of the tutorial's job (a), 32 examples per replica."""
-    return two_cpu_replicas(data="synthetic", model="mlp", per_replica_batch_size=32, **fields)
+def mlp(per_replica_batch_size: int = 32, **fields: Any) -> RunConfig:
+    """Return the config of the tutorial's job (a)."""
+    fields["per_replica_batch_size"] = per_replica_batch_size
+    return two_cpu_replicas(data="synthetic", model="mlp", **fields)
 
 
 def cnn(**fields: Any) -> RunConfig:
@@ -44,43 +52,68 @@ def load_script(config: RunConfig, folder: Path) -> ModuleType:
 
 
 class Engine:
-    """The objects of a script's `main`: strategy, model, recorder, data, loops, ready to train."""
+    """The training of a script: alone, and under an observer that writes into a folder."""
 
-    def __init__(self, config: RunConfig, folder: Path, strategy: Any = None) -> None:
+    def __init__(self, config: RunConfig, folder: Path) -> None:
         self.script = load_script(config, folder)
-        self.strategy = strategy or self.script.make_strategy()
+        self.strategy = self.script.make_strategy()
+        self.batches, _ = self.script.make_batches(self.strategy, 0)
+        self.make = self.fit if config.loop == "fit" else self.loop
+        self.alone = self.make()
+        self.alone(1)  # traced before anything is watched
+        (folder / "worker-0").mkdir()
+        self.watch = Watch(folder, "worker-0", threading.Event())
+        self.observed = self.make()
+
+    def loop(self) -> Train:
+        """Return a function that trains for some steps with the script's own loop."""
         with self.strategy.scope():
-            self.model = make_model(self.script)
-        self.recorder = recorder(self.script, self.strategy, self.model, folder)
-        self.train_data, _ = self.script.make_batches(self.strategy, 0)
-        self.steps = self.script.make_steps(self.model)
-        self.train_steps, _ = self.script.make_loops(self.strategy, *self.steps)
+            model = self.script.make_model()
+            model.optimizer.build(model.trainable_variables)
+        metrics = self.script.make_metrics(), self.script.make_metrics()
+        train, _ = self.script.make_loops(self.strategy, *self.script.make_steps(model, *metrics))
+        iterator, most = iter(self.batches), self.script.STEPS_PER_EXECUTION
+
+        def run(steps: int) -> None:
+            for first in range(0, steps, most):
+                train(iterator, tf.constant(min(most, steps - first)))
+
+        return run
+
+    def fit(self, steps_per_execution: int | None = None) -> Train:
+        """Return a function that trains for some steps with Keras `fit`."""
+        with self.strategy.scope():
+            model = self.script.make_model()
+            model.optimizer.build(model.trainable_variables)
+        model.compile(
+            model.optimizer,
+            loss=model.loss,
+            metrics=[self.script.ACCURACY("accuracy")],
+            steps_per_execution=steps_per_execution or self.script.STEPS_PER_EXECUTION,
+            jit_compile=False,
+        )
+
+        def run(steps: int) -> None:
+            model.fit(self.batches, steps_per_epoch=steps, epochs=1, shuffle=False, verbose=0)
+
+        return run
+
+    @contextlib.contextmanager
+    def unwatched(self) -> Iterator[None]:
+        """Take the observer's wraps off during a block."""
+        originals = self.watch.patches.originals
+        wraps = [(owner, name, vars(owner)[name]) for owner, name, _ in originals]
+        for owner, name, original in reversed(originals):
+            setattr(owner, name, original)
+        try:
+            yield
+        finally:
+            for owner, name, wrap in wraps:
+                setattr(owner, name, wrap)
 
 
-def make_model(script: ModuleType, **options: Any) -> Any:
-    """Make and compile a script's model and build its optimizer, in the scope of a strategy."""
-    model = script.make_model()
-    model.compile(optimizer=script.make_optimizer(), loss=model.loss, **options)
-    model.optimizer.build(model.trainable_variables)
-    return model
-
-
-def recorder(script: ModuleType, strategy: Any, model: Any, folder: Path | None) -> Any:
-    """Return a recorder that writes real files into `folder`; without a folder it writes none."""
-    before = sys.argv
-    sys.argv = ["train.py", *(["--run-dir", str(folder)] if folder else [])]
-    try:
-        with contextlib.redirect_stdout(sys.stderr):
-            made = script.Recorder()
-            made.restore(strategy, model)
-            return made
-    finally:
-        sys.argv = before
-
-
-def train_custom(engine: Engine, iterator: Any, epochs: int, steps: int) -> float:
-    """Train and record steps as `main` does, without tests and checkpoints; return the seconds."""
+def rate_of(train: Train, steps: int) -> float:
+    """Return the steps per second of a training."""
     began = time.perf_counter()
-    for _ in range(epochs):
-        engine.recorder.train(engine.train_steps, iterator, steps)
-    return time.perf_counter() - began
+    train(steps)
+    return steps / (time.perf_counter() - began)

@@ -13,13 +13,21 @@ import numpy as np
 import tensorflow as tf
 
 PROGRESS = "progress/.ATTRIBUTES/VARIABLE_VALUE"
+OBSERVED = "observed/.ATTRIBUTES/py_state"
 
 
 def checkpoints(run_dir: Path) -> dict[int, Any]:
     """Return the readers of the checkpoints of a run, by the step at which each was saved."""
     kept = tf.train.get_checkpoint_state(str(run_dir / "checkpoints")).all_model_checkpoint_paths
     readers = map(tf.train.load_checkpoint, kept)
-    return {int(reader.get_tensor(PROGRESS)[0]): reader for reader in readers}
+    return {steps_of(reader): reader for reader in readers}
+
+
+def steps_of(reader: Any) -> int:
+    """Return the steps done in a checkpoint."""
+    if reader.has_tensor(OBSERVED):
+        return int(json.loads(reader.get_tensor(OBSERVED))["step"])
+    return int(reader.get_tensor(PROGRESS)[0])
 
 
 def state(reader: Any) -> dict[str, np.ndarray[Any, Any]]:

@@ -15,12 +15,11 @@ from workbench.runs.programs.step_xray import StepXray
 pytestmark = pytest.mark.slow
 
 EPOCHS, STEPS = 3, 10
-SAVES = EPOCHS + 1  # one of them early in the first epoch
 CONFIG = RunConfig(synthetic_examples=16 * STEPS, global_batch_size=16, epochs=EPOCHS)
 
 
 def newest(folder: Path, kind: str) -> Path:
-    (found,) = folder.glob(f"ckpt-{SAVES}.{kind}*")
+    (found,) = folder.glob(f"ckpt-{EPOCHS}.{kind}*")
     return found
 
 
@@ -119,7 +118,7 @@ def test_an_xray_starts_at_the_newest_checkpoint_before_its_step_even_without_th
 ) -> None:
     folder = shutil.copytree(whole.run.dir, tmp_path / "listless")
     (folder / "checkpoints" / "checkpoint").unlink()
-    broken = folder / "checkpoints" / f"ckpt-{SAVES + 1}"
+    broken = folder / "checkpoints" / f"ckpt-{EPOCHS + 1}"
     broken.with_suffix(".index").touch()
     xray = Run(folder).xray(STEPS + 5)
     assert isinstance(xray, StepXray)

@@ -1,5 +1,6 @@
 """Evaluations of runs that did not finish: the weights are those of their last checkpoint."""
 
+import json
 import os
 import re
 import shutil
@@ -18,6 +19,7 @@ from tests.machines import LAPTOP
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.config import RunConfig
 from workbench.runs import Run, start_run
+from workbench.runs.processes.environment import Launch
 
 pytestmark = pytest.mark.slow
 
@@ -44,14 +46,15 @@ def results_of(run: Run) -> dict[int, dict[str, Any]]:
     return {event["step"]: event for event in run.events() if event["event"] == "epoch"}
 
 
-def own_test_at(run: Run, step: int, folder: Path) -> str:
-    """Return what the run's own script prints if its test pass follows its last checkpoint."""
-    shutil.copytree(run.dir / "checkpoints", folder / "alone" / "checkpoints")
+def own_test_at(run: Run, step: int, folder: Path) -> list[dict[str, Any]]:
+    """Return the events of the run's own script if its test pass follows its last checkpoint."""
+    shutil.copytree(run.dir / "checkpoints", folder / "checkpoints")
     text = re.sub(r"^STEPS_PER_EPOCH = .*$", f"STEPS_PER_EPOCH = {step}", run.script, flags=re.M)
     text = re.sub(r"^EPOCHS = .*$", "EPOCHS = 1", text, flags=re.M)
     (folder / "train.py").write_text(text)
-    command = [sys.executable, "train.py", "--run-dir", "alone"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
+    command = Launch(sys.executable, folder, None).command(folder)
+    subprocess.run([sys.executable, *command], capture_output=True, check=True)
+    return [json.loads(line) for line in (folder / "worker-0" / "events.jsonl").open()]
 
 
 def assert_tested(found: dict[str, Any], expected: dict[str, Any]) -> None:
@@ -71,9 +74,9 @@ def test_a_stopped_run_is_evaluated_with_the_weights_of_its_checkpoint(
     assert (run.can_evaluate, run.evaluated_step) == (True, step)
     found = run.evaluate()
     assert found["checkpoint_step"] == step
-    printed = own_test_at(run, step, tmp_path)
-    assert f"start step={step} " in printed
-    assert_tested(found, dict(re.findall(r"(test_\w+)=(\S+)", printed)))
+    events = {event["event"]: event for event in own_test_at(run, step, tmp_path)}
+    assert events["start"]["step"] == step
+    assert_tested(found, events["epoch"])
 
 
 def test_a_failed_run_of_an_own_model_is_evaluated_with_its_last_checkpoint(start: Start) -> None:

@@ -27,7 +27,9 @@ def main():
 
 run_and_leave(main)
 """
-SHORT = RunConfig(epochs=2, steps_per_epoch=3, synthetic_examples=256)
+SHORT = RunConfig(
+    strategy="multi_worker_mirrored", workers=1, epochs=2, steps_per_epoch=3, synthetic_examples=256
+)
 PROGRAM = """
 import sys
 

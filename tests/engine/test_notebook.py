@@ -17,6 +17,7 @@ from workbench.plan import make_plan
 pytestmark = pytest.mark.slow
 
 
+OWN = Path(__file__).parent / "own_models.py"
 KEEP = 'sys.argv += ["--run-dir", "{}"]'
 
 
@@ -27,8 +28,23 @@ def execute(notebook: Any, folder: Path) -> str:
     return "".join(output.get("text", "") for output in notebook.cells[-1].outputs)
 
 
-def test_all_cells_run_and_print_the_epochs_and_how_to_keep_the_model(tmp_path: Path) -> None:
-    config = RunConfig(loop="fit", epochs=2, synthetic_examples=1280)
+def test_a_lesson_trains_in_a_kernel_and_keeps_its_model_beside_it(tmp_path: Path) -> None:
+    config = RunConfig(epochs=2, synthetic_examples=1280)
+    text = render_notebook(make_plan(config, LAPTOP))
+    (tmp_path / "train.ipynb").write_text(text)
+    printed = execute(nbformat.reads(text, as_version=4), tmp_path)
+    epochs = [line for line in printed.splitlines() if line.startswith("epoch ")]
+    assert [line.partition(":")[0] for line in epochs] == ["epoch 1", "epoch 2"]
+    assert (tmp_path / "run" / "model.keras").is_file()
+    assert json.loads((tmp_path / "train.ipynb").read_text()) == json.loads(text)
+    again = execute(nbformat.reads(text, as_version=4), tmp_path)
+    assert "epoch " not in again  # all epochs are done
+
+
+def test_a_notebook_with_a_recorder_tells_how_to_keep_the_model(
+    tmp_path: Path,
+) -> None:
+    config = RunConfig(loop="fit", model=f"{OWN}:plain", epochs=2, synthetic_examples=1280)
     text = render_notebook(make_plan(config, LAPTOP))
     (tmp_path / "train.ipynb").write_text(text)
     printed = execute(nbformat.reads(text, as_version=4), tmp_path)

@@ -22,9 +22,8 @@ FOREIGN = json.dumps(
 @pytest.mark.parametrize(
     ("strategy", "tf_config"),
     [
-        ("one_device", "{"),
-        ("one_device", "[]"),
-        ("mirrored", FOREIGN),
+        ("multi_worker_mirrored", "{"),
+        ("multi_worker_mirrored", "[]"),
         ("multi_worker_mirrored", FOREIGN),
     ],
 )

@@ -1,11 +1,13 @@
 """The model of a user: trained unchanged in both loops, or refused with the reason."""
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.engine.training import Trained, train_together
+from tests.forked import ROOT
 from workbench.config import RunConfig
 from workbench.runs import RunError
 
@@ -68,7 +70,11 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
     many = {**BASE, "synthetic_examples": 64_000}
     for name in ("wide", "on_a_full_disk"):  # the disk stays full, so it is the last
         configs[name] = RunConfig(**many, model=f"{FILE}:{name}")
-    return train_together(tmp_path_factory.mktemp("own"), configs, {"PYTHONPATH": str(FILE.parent)})
+    return train_together(
+        tmp_path_factory.mktemp("own"),
+        configs,
+        {"PYTHONPATH": os.pathsep.join(map(str, (FILE.parent, ROOT)))},
+    )
 
 
 def same(one: Trained, other: Trained) -> bool:

@@ -170,7 +170,7 @@ def test_statistics_of_a_single_replica_are_not_compared_as_weights(take: Take) 
 
 def test_an_xray_starts_at_the_nearest_checkpoint_that_holds_all_state(take: Take) -> None:
     started = {name: take(name).started_at_step for name in CONFIGS}
-    assert (started["keep"], started["keep_fit"], started["indexed"]) == (1, 13, 12)
+    assert (started["keep"], started["keep_fit"], started["indexed"]) == (0, 13, 12)
     assert started["dropout"] == 12
 
 
@@ -199,6 +199,6 @@ def test_examples_are_found_outside_their_batch_too_and_unknown_ones_have_no_row
 def test_the_xray_of_a_failing_script_raises_its_reason(runs: dict[str, Trained]) -> None:
     run = runs["broken"].run
     script = run.dir / "train.py"
-    script.write_text(run.script.replace("def make_steps", "def make_no_steps"))
-    with pytest.raises(RunError, match=r"xray failed: .*make_steps"):
+    script.write_text(run.script.replace("def make_model", "def make_no_model"))
+    with pytest.raises(RunError, match=r"xray failed: .*make_model"):
         run.xray(1)

@@ -20,6 +20,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import tensorflow as tf
+
+from workbench.observe.process import listen
+from workbench.observe.watch import Watch
+
 
 def load(path: Path) -> ModuleType:
     """Return a script as a module; its `main` has not run."""
@@ -32,9 +37,31 @@ def load(path: Path) -> ModuleType:
     return module
 
 
-def train(folder: Path) -> int:
-    """Run the script of a folder, write its traces beside it and return its exit status."""
-    script = load(folder / "train.py")
+class Counting(Watch):
+    """An observer that keeps the graph functions that run steps."""
+
+    functions: dict[int, Any]
+
+    def enter(self, trains: bool) -> None:
+        if self.calls.current is not None:
+            self.functions[id(self.calls.current)] = self.calls.current
+        super().enter(trains)
+
+
+def train_observed(script: ModuleType, folder: Path) -> list[Any]:
+    """Run the `main` of a lesson under observation, in this process; return its graph functions."""
+    stop = threading.Event()
+    threading.Thread(target=listen, args=(stop,), daemon=True).start()
+    with Counting(folder, "worker-0", stop) as watch:
+        watch.functions = {}
+        watch.event("imported")
+        script.main(str(folder))
+        watch.finish()
+    return list(watch.functions.values())
+
+
+def train_recording(script: ModuleType) -> list[Any]:
+    """Run the `main` of a script with a recorder of its own; return its graph functions."""
     make_loops, loops = script.make_loops, list[Any]()
 
     def make_and_keep(*args: Any) -> list[Callable[..., Any]]:
@@ -42,10 +69,20 @@ def train(folder: Path) -> int:
         return loops
 
     script.make_loops = make_and_keep  # type: ignore[attr-defined]
+    script.main()
+    return loops
+
+
+def train(folder: Path) -> int:
+    """Run the script of a folder, write its traces beside it and return its exit status."""
+    tf.config.run_functions_eagerly(False)  # as before the script of another folder
+    script = load(folder / "train.py")
     sys.argv = ["train.py", "--run-dir", str(folder)]
     status: Any = 0
+    functions = list[Any]()
     try:
-        script.main()
+        recording = hasattr(script, "Recorder")
+        functions = train_recording(script) if recording else train_observed(script, folder)
     except SystemExit as end:
         status = end.code
         if isinstance(status, str):
@@ -53,7 +90,7 @@ def train(folder: Path) -> int:
     except Exception:
         traceback.print_exc()
         status = 1
-    counts = [loop.experimental_get_tracing_count() for loop in loops]
+    counts = [each.experimental_get_tracing_count() for each in functions]
     (folder / "traces.json").write_text(json.dumps(counts))
     return status if isinstance(status, int) else 1
 

@@ -72,14 +72,19 @@ class Trained:
 
 
 def weights(run: Run) -> np.ndarray[Any, Any]:
-    """Return all weights of the saved model as one flat array."""
+    """Return all weights of the saved model of a run as one flat array."""
+    return weights_in(run.dir / "model.keras")
+
+
+def weights_in(model: Path) -> np.ndarray[Any, Any]:
+    """Return all weights of a saved model as one flat array."""
     found: list[np.ndarray[Any, Any]] = []
 
     def collect(name: str, item: Any) -> None:
         if isinstance(item, h5py.Dataset) and not name.startswith("optimizer"):
             found.append(item[()].ravel())
 
-    with zipfile.ZipFile(run.dir / "model.keras") as archive:
+    with zipfile.ZipFile(model) as archive:
         content = io.BytesIO(archive.read("model.weights.h5"))
     with h5py.File(content) as file:
         file.visititems(collect)

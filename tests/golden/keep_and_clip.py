@@ -1,5 +1,6 @@
 """MLP 16-8-1 on Synthetic: Mirrored strategy, 2 virtual replicas, Custom loop."""
 
+import argparse
 from collections.abc import Callable
 
 import numpy as np
@@ -16,19 +17,19 @@ PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 GLOBAL_BATCH_SIZE = 128  # 64 x 2 replicas
 EPOCHS = 5  # each followed by a test pass
 STEPS_PER_EPOCH = 79  # 10,000 examples, 79 steps an epoch; the last step takes the 16 left
-TEST_STEPS = 16  # every test example once
 LEARNING_RATE = 0.001  # independent of the number of replicas
-ACCURACY = tf.keras.metrics.binary_accuracy  # 1 or 0 for each example
+ACCURACY = tf.keras.metrics.BinaryAccuracy  # 1 or 0 for each example
 CLIP_NORM = 1.0  # of the gradient summed over the replicas
-STEPS_PER_STACK = 1  # batches in one element of the pipeline
-STEPS_PER_CALL = None  # in a graph call; None: enough for 0.2 s
-RUN_EAGERLY = False  # True: no graphs, for debugging
+STEPS_PER_EXECUTION = 200  # in a graph call
 
 
 def make_strategy() -> tf.distribute.Strategy:
     """Copy the model to each part of the CPU; every step sums the gradients of all."""
     tf.config.set_visible_devices([], "GPU")
-    devices = split_cpu(REPLICAS)
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    parts = [tf.config.LogicalDeviceConfiguration()] * REPLICAS
+    tf.config.set_logical_device_configuration(cpu, parts)
+    devices = [f"CPU:{number}" for number in range(REPLICAS)]
     return tf.distribute.MirroredStrategy(devices, cross_device_ops=CROSS_DEVICE_OPS)
 
 
@@ -43,16 +44,30 @@ def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     return tuple(zip(*parts))
 
 
+def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
+    """Return the examples at `count` positions of an epoch, fewer if the data ends."""
+    positions = tf.range(first, tf.minimum(first + count, NUM_TRAIN_EXAMPLES))
+    seed = tf.stack([SEED, epoch])
+    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
+
+
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches repeated without end.
+    """Return the training batches from a step on, without end, and the test batches.
 
     The strategy splits each global batch among its replicas.
     """
     examples, tests = make_data()
-    train = shuffled_batches(examples, start_step)
-    test = tf.data.Dataset.from_tensor_slices(tests).batch(GLOBAL_BATCH_SIZE).repeat()
+    examples = tf.nest.map_structure(tf.constant, examples)
+
+    def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        first = step % STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE
+        rows = shuffled_rows(step // STEPS_PER_EPOCH, first, GLOBAL_BATCH_SIZE)
+        return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
+
+    train = tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
+    test = tf.data.Dataset.from_tensor_slices(tests).batch(GLOBAL_BATCH_SIZE)
     options = tf.distribute.InputOptions(experimental_per_replica_buffer_size=4)
     return tuple(
         strategy.experimental_distribute_dataset(batches.prefetch(tf.data.AUTOTUNE), options)
@@ -79,138 +94,112 @@ def make_model() -> tf.keras.Model:
     return model
 
 
-def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
-    """Return two functions of a replica's part of a batch: one to train, one to test.
+def make_metrics() -> tuple[tf.keras.metrics.Metric, ...]:
+    """Return what is measured of training or of a test: the mean loss and the accuracy."""
+    return tf.keras.metrics.Mean("loss"), ACCURACY("accuracy")
 
-    Both return its sum of losses, its correct answers and its examples.
-    """
-    loss = tf.keras.losses.get(model.loss)
-    example_losses = getattr(loss, "call", loss)
 
-    def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, tf.Tensor]:
+def make_steps(model: tf.keras.Model, train_metrics: tuple, test_metrics: tuple) -> list[Callable]:
+    """Return two functions of a replica's part of a batch: one to train, one to test."""
+
+    def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, ...]:
         features, labels = batch
         outputs = tf.cast(model(features, training=training), tf.keras.backend.floatx())
-        losses = example_losses(labels, outputs) + sum(model.losses)  # each with all penalties
-        correct = tf.reduce_sum(tf.cast(ACCURACY(labels, outputs), losses.dtype))
-        examples = tf.cast(tf.size(losses), losses.dtype)
-        return losses, tf.stack([tf.reduce_sum(losses), correct, examples])
+        return outputs, model.loss.call(labels, outputs) + sum(model.losses)
 
-    def train_step(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
+    def gradients_of(batch: tuple[tf.Tensor, ...]) -> tuple:
         replicas = tf.distribute.get_replica_context()
         with tf.GradientTape() as tape:
-            losses, row = forward(batch, training=True)
+            outputs, losses = forward(batch, training=True)
             # The gradients of all replicas are summed. So each divides by the examples of all
             # replicas, because the global batch may be short at the end of an epoch.
-            examples = replicas.all_reduce("SUM", row[-1])
+            examples = replicas.all_reduce("SUM", tf.cast(tf.size(losses), losses.dtype))
             loss = tf.reduce_sum(losses) / examples
             loss = model.optimizer.scale_loss(loss)  # scaled only in mixed_float16
-        gradients = tape.gradient(loss, model.trainable_variables)
-        if CLIP_NORM is not None:
-            summed = replicas.all_reduce("SUM", gradients)
-            clipped, _ = tf.clip_by_global_norm(summed, CLIP_NORM)
-            # The optimizer sums over the replicas once more.
-            gradients = [part / replicas.num_replicas_in_sync for part in clipped]
-        model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-        return row
+        return outputs, losses, tape.gradient(loss, model.trainable_variables)
 
-    return train_step, lambda batch: forward(batch, training=False)[1]
+    def clipped(gradients: list[tf.Tensor]) -> list[tf.Tensor]:
+        if CLIP_NORM is None:
+            return gradients
+        replicas = tf.distribute.get_replica_context()
+        summed = replicas.all_reduce("SUM", gradients)
+        parts, _ = tf.clip_by_global_norm(summed, CLIP_NORM)
+        # The optimizer sums over the replicas once more.
+        return [part / replicas.num_replicas_in_sync for part in parts]
 
+    def measure(metrics: tuple, labels: tf.Tensor, outputs: tf.Tensor, losses: tf.Tensor) -> None:
+        mean_loss, accuracy = metrics
+        mean_loss.update_state(losses)
+        accuracy.update_state(labels, outputs)
 
-def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Callable]:
-    """Return, for each kind of step, a graph function that runs many such steps in one call.
+    def train_step(batch: tuple[tf.Tensor, ...]) -> None:
+        outputs, losses, gradients = gradients_of(batch)
+        model.optimizer.apply_gradients(zip(clipped(gradients), model.trainable_variables))
+        measure(train_metrics, batch[1], outputs, losses)
 
-    It returns an array [step, replica, 3] of the results of all replicas.
-    """
+    def test_step(batch: tuple[tf.Tensor, ...]) -> None:
+        measure(test_metrics, batch[1], *forward(batch, training=False))
 
-    def in_graph(step: Callable) -> Callable:
-        @tf.function
-        def run(iterator: tf.distribute.DistributedIterator, count: tf.Tensor) -> tf.Tensor:
-            rows = tf.TensorArray(tf.keras.backend.floatx(), size=count)
-            for number in tf.range(count):
-                values = strategy.run(step, args=(next(iterator),))
-                rows = rows.write(number, tf.stack(strategy.experimental_local_results(values)))
-            return rows.stack()
-
-        return run
-
-    return [in_graph(step) for step in steps]
+    return [train_step, test_step]
 
 
-def main() -> None:
+def make_loops(
+    strategy: tf.distribute.Strategy, train_step: Callable, test_step: Callable
+) -> list[Callable]:
+    """Return two graph functions: one trains on so many batches, one tests on all batches."""
+
+    @tf.function
+    def train(batches: tf.distribute.DistributedIterator, steps: tf.Tensor) -> None:
+        for _ in tf.range(steps):
+            strategy.run(train_step, args=(next(batches),))
+
+    @tf.function
+    def test(batches: tf.distribute.DistributedIterator) -> None:
+        for batch in batches:
+            strategy.run(test_step, args=(batch,))
+
+    return [train, test]
+
+
+def main(run_dir: str) -> None:
     """Train with a custom loop, from the first step or from the last checkpoint."""
-    recorder = Recorder()
     strategy = make_strategy()
     tf.keras.utils.set_random_seed(SEED)
-    tf.config.run_functions_eagerly(RUN_EAGERLY)
     with strategy.scope():
         model = make_model()
-    recorder.restore(strategy, model)
-    train_data, test_data = map(iter, make_batches(strategy, recorder.step))
-    train_steps, test_steps = make_loops(strategy, *make_steps(model))
-    for epoch in range(recorder.epoch, EPOCHS):
-        recorder.train(train_steps, train_data, (epoch + 1) * STEPS_PER_EPOCH - recorder.step)
-        recorder.test(test_steps, test_data, TEST_STEPS)
-    recorder.finish()
-
-
-# The recorder of all scripts stands here.
-
-
-# ---- Helpers of the functions at the top. ----
-import ctypes
-import os
-
-import tensorflow as tf
-
-
-def split_cpu(replicas: int) -> list[str]:
-    """Split the CPU into a virtual device for each replica, with its part of the cores.
-
-    A strategy of one replica leaves the CPU whole. Returns the names of the devices.
-    """
-    cpu = tf.config.list_physical_devices("CPU")[0]
-    parts = [tf.config.LogicalDeviceConfiguration()] * replicas
-    tf.config.set_logical_device_configuration(cpu, parts)
-    cores_per_replica = max(1, (os.cpu_count() or 1) // replicas)
-    tf.config.threading.set_intra_op_parallelism_threads(cores_per_replica)
-    keep_freed_memory()
-    return [f"CPU:{number}" for number in range(replicas)]
-
-
-def keep_freed_memory() -> None:
-    """Let glibc keep freed memory.
-
-    With input for several devices, TensorFlow makes glibc return it at once
-    (generator_dataset_op.cc), which can double the time of a step.
-    """
-    libc = ctypes.CDLL(None)
-    if hasattr(libc, "mallopt"):
-        libc.mallopt(-3, 2**25)  # M_MMAP_THRESHOLD, in bytes
-        libc.mallopt(-2, 2**28)  # M_TOP_PAD, in bytes
-
-
-def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch, fewer if the data ends."""
-    positions = tf.range(first, tf.minimum(first + count, NUM_TRAIN_EXAMPLES))
-    seed = tf.stack([SEED, epoch])
-    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
-
-
-def shuffled_batches(examples: tuple[tf.Tensor, ...], start_step: int) -> tf.data.Dataset:
-    """Return the global batches from a step on, in the order of `shuffled_rows`, without end."""
-    examples = tf.nest.map_structure(tf.constant, examples)
-
-    def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, ...]:
-        first = step % STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE
-        rows = shuffled_rows(step // STEPS_PER_EPOCH, first, GLOBAL_BATCH_SIZE)
-        return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
-
-    return tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
+        model.optimizer.build(model.trainable_variables)
+    # Outside of the scope, because Keras 3 counts wrongly in that of CentralStorageStrategy.
+    metrics = [make_metrics(), make_metrics()]
+    epoch = tf.Variable(0)
+    counts = [each.value for metric in metrics[0] for each in metric.variables]
+    state = {"model": model, "optimizer": model.optimizer, "epoch": epoch, "counts": counts}
+    checkpoint = tf.train.Checkpoint(**state)
+    manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
+    checkpoint.restore(manager.latest_checkpoint)
+    step = int(model.optimizer.iterations.numpy())
+    train_batches, test_batches = make_batches(strategy, step)
+    train_batches = iter(train_batches)
+    train, test = make_loops(strategy, *make_steps(model, *metrics))
+    for number in range(int(epoch.numpy()), EPOCHS):
+        while step < (number + 1) * STEPS_PER_EPOCH:
+            steps = min(STEPS_PER_EXECUTION, (number + 1) * STEPS_PER_EPOCH - step)
+            train(train_batches, tf.constant(steps))
+            step += steps
+        test(iter(test_batches))
+        results = [float(metric.result()) for phase in metrics for metric in phase]
+        line = "epoch {}: loss {:.4f}, accuracy {:.4f}, test loss {:.4f}, test accuracy {:.4f}"
+        print(line.format(number + 1, *results))
+        for metric in (*metrics[0], *metrics[1]):
+            metric.reset_state()
+        epoch.assign(number + 1)
+        manager.save()
+    model.save(f"{run_dir}/model.keras")
 
 
 if __name__ == "__main__":
-    os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task
-    run_and_leave(main)
+    options = argparse.ArgumentParser()
+    options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
+    main(options.parse_args().run_dir)
 
-# config: {"sha256": "3aa3485902927dca", "config": {"devices": ["CPU:0"], "replicas": 2,
+# config: {"sha256": "ce7fb46c54fcef68", "config": {"devices": ["CPU:0"], "replicas": 2,
 #     "last_batch": "keep", "clip_norm": 1.0}}

@@ -1,8 +1,11 @@
 """CNN 32-64 on Fashion-MNIST: Mirrored strategy, 2 virtual replicas, Keras fit."""
 
-import threading
-from collections.abc import Callable
-from typing import Any
+import argparse
+import contextlib
+import gzip
+import hashlib
+import os
+import pathlib
 
 import numpy as np
 import tensorflow as tf
@@ -16,20 +19,86 @@ PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 GLOBAL_BATCH_SIZE = 128  # 64 x 2 replicas
 EPOCHS = 2  # each followed by a test pass
 STEPS_PER_EPOCH = 468  # 60,000 examples, 468 steps an epoch; 96 examples left out
-TEST_STEPS = 79  # every test example once
 LEARNING_RATE = 0.001  # independent of the number of replicas
-ACCURACY = tf.keras.metrics.sparse_categorical_accuracy  # 1 or 0 for each example
-STEPS_PER_STACK = 1  # batches in one element of the pipeline
-STEPS_PER_EXECUTION = 50  # steps between two callbacks
-STEPS_PER_CALL = None  # in a graph call; None: enough for 0.2 s
-RUN_EAGERLY = False  # True: no graphs, for debugging
+ACCURACY = tf.keras.metrics.SparseCategoricalAccuracy  # 1 or 0 for each example
+# in a graph call; divides the steps of an epoch, else Keras 3 trains too many
+STEPS_PER_EXECUTION = 4
 
 
 def make_strategy() -> tf.distribute.Strategy:
     """Copy the model to each part of the CPU; every step sums the gradients of all."""
     tf.config.set_visible_devices([], "GPU")
-    devices = split_cpu(REPLICAS)
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    parts = [tf.config.LogicalDeviceConfiguration()] * REPLICAS
+    tf.config.set_logical_device_configuration(cpu, parts)
+    devices = [f"CPU:{number}" for number in range(REPLICAS)]
     return tf.distribute.MirroredStrategy(devices, cross_device_ops=CROSS_DEVICE_OPS)
+
+
+PUBLISHED_DIR = os.environ.get("WORKBENCH_UNPACKED")  # a folder for unpacked files, if set
+CHECKSUMS = {  # sha256 of each unpacked file
+    "train-images-idx3": "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888",
+    "train-labels-idx1": "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9",
+    "t10k-images-idx3": "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b",
+    "t10k-labels-idx1": "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34",
+}
+
+
+def read_file(name: str) -> np.ndarray:
+    """Return a published file's bytes [size], from PUBLISHED_DIR if possible, else unpacked."""
+    if not PUBLISHED_DIR or DATA_DIR is not None:
+        return unpack_published(name)
+    kept = pathlib.Path(PUBLISHED_DIR, name)
+    with contextlib.suppress(OSError):  # it is missing or unreadable
+        content = np.fromfile(kept, np.uint8)
+        if hashlib.sha256(content.data).hexdigest() == CHECKSUMS[name]:
+            return content
+    content = unpack_published(name)
+    keep_published(content, kept)
+    return content
+
+
+def unpack_published(name: str) -> np.ndarray:
+    """Return a file's bytes [size] from DATA_DIR, if set, else the usual folders or a download."""
+    usual = "~/.keras/datasets/fashion-mnist", "/usr/share/datasets/fashion-mnist"
+    folders = usual if DATA_DIR is None else [DATA_DIR]
+    paths = [pathlib.Path(folder).expanduser() / f"{name}-ubyte.gz" for folder in folders]
+    path = next((path for path in paths if path.exists()), paths[0])
+    if DATA_DIR is None and not path.exists():
+        path = download_published(path.name)
+    try:
+        content = gzip.decompress(path.read_bytes())
+    except Exception as error:
+        raise SystemExit(f"Needs {path}; {error}. Replace it.") from error
+    if hashlib.sha256(content).hexdigest() != CHECKSUMS[name]:
+        raise SystemExit(f"Needs the published {path}; this one differs. Replace it.")
+    return np.frombuffer(content, np.uint8)
+
+
+def download_published(name: str) -> pathlib.Path:
+    """Return the path of a packed file in Keras' cache, downloaded if it is not there."""
+    url = f"https://storage.googleapis.com/tensorflow/tf-keras-datasets/{name}"
+    try:
+        cached = tf.keras.utils.get_file(name, url, cache_subdir="datasets/fashion-mnist")
+    except Exception as error:
+        raise SystemExit(
+            f"Needs {name}; the download fails: {error}. Connect this machine to the internet "
+            "(Kaggle has a switch for it in its settings), or copy the four files from another "
+            "machine to ~/.keras/datasets/fashion-mnist."
+        ) from error
+    return pathlib.Path(cached)
+
+
+def keep_published(content: np.ndarray, path: pathlib.Path) -> None:
+    """Write a whole file or none; without the file the next run unpacks again."""
+    part = path.with_suffix(".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(content.data)
+        part.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            part.unlink()
 
 
 def make_data() -> tuple[tuple[tf.Tensor, np.ndarray], ...]:
@@ -42,16 +111,30 @@ def make_data() -> tuple[tuple[tf.Tensor, np.ndarray], ...]:
     return tuple(parts)
 
 
+def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
+    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
+    positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
+    seed = tf.stack([SEED, epoch])
+    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
+
+
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches repeated without end.
+    """Return the training batches from a step on, without end, and the test batches.
 
     The strategy splits each global batch among its replicas.
     """
     examples, tests = make_data()
-    train = shuffled_batches(examples, start_step)
-    test = tf.data.Dataset.from_tensor_slices(tests).batch(GLOBAL_BATCH_SIZE).repeat()
+    examples = tf.nest.map_structure(tf.constant, examples)
+
+    def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        first = step % STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE
+        rows = shuffled_rows(step // STEPS_PER_EPOCH, first, GLOBAL_BATCH_SIZE)
+        return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
+
+    train = tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
+    test = tf.data.Dataset.from_tensor_slices(tests).batch(GLOBAL_BATCH_SIZE)
     options = tf.distribute.InputOptions(experimental_per_replica_buffer_size=4)
     return tuple(
         strategy.experimental_distribute_dataset(batches.prefetch(tf.data.AUTOTUNE), options)
@@ -84,159 +167,60 @@ def make_model() -> tf.keras.Model:
     return model
 
 
-def make_steps(model: tf.keras.Model) -> list[Callable]:
-    """Wrap the model's own train_step and test_step so that they return what is recorded.
-
-    Both return the replica's sum of losses, its correct answers and its examples.
-    """
-    compute_loss, seen = model.compute_loss, threading.local()  # each replica has its thread
-
-    def watched_loss(
-        x: Any = None, y: Any = None, y_pred: Any = None, *rest: Any, **named: Any
-    ) -> tf.Tensor:
-        loss = compute_loss(x, y, y_pred, *rest, **named)
-        # Keras divides a replica's mean by the replicas, because their gradients are summed.
-        mean = loss * tf.distribute.get_strategy().num_replicas_in_sync
-        examples = tf.cast(tf.shape(y)[0], loss.dtype)
-        correct = tf.reduce_sum(tf.cast(ACCURACY(y, y_pred), loss.dtype))
-        # A short last batch may leave a replica without examples: then the mean is NaN.
-        seen.row = tf.stack([tf.math.multiply_no_nan(mean, examples), correct, examples])
-        return loss
-
-    def recorded(step: Callable) -> Callable:
-        def run(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
-            seen.row = None
-            step(batch)
-            if seen.row is None:
-                raise SystemExit(
-                    f"Losses are recorded in self.compute_loss; {step.__name__} of {model.name} "
-                    "does not call it. Take the loss from there, or choose the custom loop."
-                )
-            return seen.row
-
-        return run
-
-    model.compute_loss = watched_loss
-    return [recorded(model.train_step), recorded(model.test_step)]
+def make_metrics() -> tuple[tf.keras.metrics.Metric, ...]:
+    """Return what is measured of training or of a test: the mean loss and the accuracy."""
+    return tf.keras.metrics.Mean("loss"), ACCURACY("accuracy")
 
 
-def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Callable]:
-    """Return, for each kind of step, a graph function that runs many such steps in one call.
-
-    It returns an array [step, replica, 3] of the results of all replicas.
-    """
-
-    def in_graph(step: Callable) -> Callable:
-        @tf.function
-        def run(iterator: tf.distribute.DistributedIterator, count: tf.Tensor) -> tf.Tensor:
-            rows = tf.TensorArray(tf.keras.backend.floatx(), size=count)
-            for number in tf.range(count):
-                values = strategy.run(step, args=(next(iterator),))
-                rows = rows.write(number, tf.stack(strategy.experimental_local_results(values)))
-            return rows.stack()
-
-        return run
-
-    return [in_graph(step) for step in steps]
-
-
-def main() -> None:
+def main(run_dir: str) -> None:
     """Train with Keras `fit`, from the first step or from the last checkpoint."""
-    recorder = Recorder()
     strategy = make_strategy()
     tf.keras.utils.set_random_seed(SEED)
-    tf.config.run_functions_eagerly(RUN_EAGERLY)
     with strategy.scope():
         model = make_model()
-        model.steps_per_execution = STEPS_PER_EXECUTION
-    recorder.restore(strategy, model)
-    train_data, test_data = make_batches(strategy, recorder.step)
-    train_steps, test_steps = make_loops(strategy, *make_steps(model))
-
-    def train_function(iterator: tf.distribute.DistributedIterator) -> dict[str, float]:
-        left = (recorder.epoch + 1) * STEPS_PER_EPOCH - recorder.step
-        return recorder.train(train_steps, iterator, min(STEPS_PER_EXECUTION, left))
-
-    def test_function(iterator: tf.distribute.DistributedIterator) -> dict[str, float]:
-        return recorder.test(test_steps, iterator, TEST_STEPS)
-
-    # Keras calls these for every execution; they run Keras' steps and record each.
-    model.train_function, model.test_function = train_function, test_function
-    model._maybe_symbolic_build = lambda **_: None  # built above; else Keras takes a batch
-    model.fit(
-        train_data,
-        initial_epoch=recorder.epoch,
-        epochs=EPOCHS,
-        steps_per_epoch=STEPS_PER_EPOCH,
-        validation_data=test_data,
-        validation_steps=1,
-        shuffle=False,
-        verbose=0,
+        model.optimizer.build(model.trainable_variables)
+    model.compile(
+        model.optimizer,
+        loss=model.loss,
+        metrics=list(make_metrics()[1:]),
+        steps_per_execution=STEPS_PER_EXECUTION,
+        jit_compile=False,
     )
-    recorder.finish()
+    epoch = tf.Variable(0)
+    state = {"model": model, "optimizer": model.optimizer, "epoch": epoch}
+    checkpoint = tf.train.Checkpoint(**state)
+    manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
+    checkpoint.restore(manager.latest_checkpoint)
 
+    def end_epoch(*_: object) -> None:
+        epoch.assign_add(1)
+        manager.save()
 
-# The recorder of all scripts stands here.
-
-
-# The reader of Fashion-MNIST's files stands here.
-
-
-# ---- Helpers of the functions at the top. ----
-import ctypes
-import os
-
-import tensorflow as tf
-
-
-def split_cpu(replicas: int) -> list[str]:
-    """Split the CPU into a virtual device for each replica, with its part of the cores.
-
-    A strategy of one replica leaves the CPU whole. Returns the names of the devices.
-    """
-    cpu = tf.config.list_physical_devices("CPU")[0]
-    parts = [tf.config.LogicalDeviceConfiguration()] * replicas
-    tf.config.set_logical_device_configuration(cpu, parts)
-    cores_per_replica = max(1, (os.cpu_count() or 1) // replicas)
-    tf.config.threading.set_intra_op_parallelism_threads(cores_per_replica)
-    keep_freed_memory()
-    return [f"CPU:{number}" for number in range(replicas)]
-
-
-def keep_freed_memory() -> None:
-    """Let glibc keep freed memory.
-
-    With input for several devices, TensorFlow makes glibc return it at once
-    (generator_dataset_op.cc), which can double the time of a step.
-    """
-    libc = ctypes.CDLL(None)
-    if hasattr(libc, "mallopt"):
-        libc.mallopt(-3, 2**25)  # M_MMAP_THRESHOLD, in bytes
-        libc.mallopt(-2, 2**28)  # M_TOP_PAD, in bytes
-
-
-def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
-    positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
-    seed = tf.stack([SEED, epoch])
-    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
-
-
-def shuffled_batches(examples: tuple[tf.Tensor, ...], start_step: int) -> tf.data.Dataset:
-    """Return the global batches from a step on, in the order of `shuffled_rows`, without end."""
-    examples = tf.nest.map_structure(tf.constant, examples)
-
-    def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, ...]:
-        first = step % STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE
-        rows = shuffled_rows(step // STEPS_PER_EPOCH, first, GLOBAL_BATCH_SIZE)
-        return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
-
-    return tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
+    while (first := int(epoch.numpy())) < EPOCHS:
+        step = int(model.optimizer.iterations.numpy())
+        steps = (first + 1) * STEPS_PER_EPOCH - step  # that are left of this epoch
+        batches, tests = make_batches(strategy, step)
+        if steps == 0:
+            model.evaluate(tests, verbose=2)
+            end_epoch()
+            continue
+        model.fit(
+            batches,
+            initial_epoch=first,
+            epochs=EPOCHS if steps == STEPS_PER_EPOCH else first + 1,
+            steps_per_epoch=steps,
+            validation_data=tests,
+            callbacks=[tf.keras.callbacks.LambdaCallback(on_epoch_end=end_epoch)],
+            shuffle=False,
+            verbose=2,
+        )
+    model.save(f"{run_dir}/model.keras")
 
 
 if __name__ == "__main__":
-    os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task
-    run_and_leave(main)
+    options = argparse.ArgumentParser()
+    options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
+    main(options.parse_args().run_dir)
 
-# config: {"sha256": "2b59f347ef4e775f", "config": {"loop": "fit", "data": "fashion_mnist",
+# config: {"sha256": "a463cb0eb6a6b032", "config": {"loop": "fit", "data": "fashion_mnist",
 #     "devices": ["CPU:0"], "replicas": 2, "epochs": 2}}

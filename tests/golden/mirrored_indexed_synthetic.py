@@ -1,5 +1,6 @@
 """MLP 16-8-1 on Synthetic: Mirrored strategy, 2 virtual replicas, Custom loop."""
 
+import argparse
 from collections.abc import Callable
 
 import numpy as np
@@ -19,16 +20,18 @@ STEPS_PER_EPOCH = 156  # 10,000 examples, 156 steps an epoch; 16 examples left o
 TEST_BATCH_SIZE = 64  # examples of all replicas in a test step
 TEST_STEPS = 32  # every test example once
 LEARNING_RATE = 0.001  # independent of the number of replicas
-ACCURACY = tf.keras.metrics.binary_accuracy  # 1 or 0 for each example
+ACCURACY = tf.keras.metrics.BinaryAccuracy  # 1 or 0 for each example
 STEPS_PER_STACK = 39  # batches in one element of the pipeline
-STEPS_PER_CALL = None  # in a graph call; None: enough for 0.2 s
-RUN_EAGERLY = False  # True: no graphs, for debugging
+STEPS_PER_EXECUTION = 234  # in a graph call
 
 
 def make_strategy() -> tf.distribute.Strategy:
     """Copy the model to each part of the CPU; every step sums the gradients of all."""
     tf.config.set_visible_devices([], "GPU")
-    devices = split_cpu(REPLICAS)
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    parts = [tf.config.LogicalDeviceConfiguration()] * REPLICAS
+    tf.config.set_logical_device_configuration(cpu, parts)
+    devices = [f"CPU:{number}" for number in range(REPLICAS)]
     return tf.distribute.MirroredStrategy(devices, cross_device_ops=CROSS_DEVICE_OPS)
 
 
@@ -43,10 +46,42 @@ def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     return tuple(zip(*parts))
 
 
+def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
+    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
+    positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
+    seed = tf.stack([SEED, epoch])
+    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
+
+
+def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
+    """Return a function that makes a pipeline's test batches, with each example once.
+
+    The replicas of all pipelines take a step's examples in turn, like dealt cards.
+    """
+    examples = tf.nest.map_structure(tf.constant, examples)
+
+    def deal(context: tf.distribute.InputContext) -> tf.data.Dataset:
+        replicas = context.num_replicas_in_sync
+        local = replicas // context.num_input_pipelines
+
+        def batch_at(number: tf.Tensor) -> tuple[tf.Tensor, ...]:
+            first = number // local * TEST_BATCH_SIZE
+            own = first + local * context.input_pipeline_id + number % local
+            rows = tf.range(own, tf.minimum(first + TEST_BATCH_SIZE, NUM_TEST_EXAMPLES), replicas)
+            if NUM_TEST_EXAMPLES % TEST_BATCH_SIZE == 0:
+                rows = tf.ensure_shape(rows, [TEST_BATCH_SIZE // replicas])  # a TPU must know it
+            return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
+
+        batches = tf.data.Dataset.range(TEST_STEPS * local)
+        return batches.map(batch_at, tf.data.AUTOTUNE).prefetch(2 * local)
+
+    return deal
+
+
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches repeated without end.
+    """Return the training batches from a step on, and the test batches.
 
     Each element is a stack: one replica's batches of STEPS_PER_STACK steps. The last stack of an
     epoch may hold batches beyond the epoch's steps, which the loop skips.
@@ -99,158 +134,106 @@ def make_model() -> tf.keras.Model:
     return model
 
 
-def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
-    """Return two functions of a replica's part of a batch: one to train, one to test.
+def make_metrics() -> tuple[tf.keras.metrics.Metric, ...]:
+    """Return what is measured of training or of a test: the mean loss and the accuracy."""
+    return tf.keras.metrics.Mean("loss"), ACCURACY("accuracy")
 
-    Both return its sum of losses, its correct answers and its examples.
-    """
-    loss = tf.keras.losses.get(model.loss)
-    example_losses = getattr(loss, "call", loss)
 
-    def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, tf.Tensor]:
+def make_steps(model: tf.keras.Model, train_metrics: tuple, test_metrics: tuple) -> list[Callable]:
+    """Return two functions of a replica's part of a batch: one to train, one to test."""
+
+    def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, ...]:
         features, labels = batch
         outputs = tf.cast(model(features, training=training), tf.keras.backend.floatx())
-        losses = example_losses(labels, outputs) + sum(model.losses)  # each with all penalties
-        correct = tf.reduce_sum(tf.cast(ACCURACY(labels, outputs), losses.dtype))
-        examples = tf.cast(tf.size(losses), losses.dtype)
-        return losses, tf.stack([tf.reduce_sum(losses), correct, examples])
+        return outputs, model.loss.call(labels, outputs) + sum(model.losses)
 
-    def train_step(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
+    def gradients_of(batch: tuple[tf.Tensor, ...]) -> tuple:
         with tf.GradientTape() as tape:
-            losses, row = forward(batch, training=True)
+            outputs, losses = forward(batch, training=True)
             # The gradients of all replicas are summed. So each replica divides the sum of its
             # losses by the size of the global batch.
             loss = tf.nn.compute_average_loss(losses, global_batch_size=GLOBAL_BATCH_SIZE)
             loss = model.optimizer.scale_loss(loss)  # scaled only in mixed_float16
-        gradients = tape.gradient(loss, model.trainable_variables)
-        model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-        return row
+        return outputs, losses, tape.gradient(loss, model.trainable_variables)
 
-    return train_step, lambda batch: forward(batch, training=False)[1]
+    def measure(metrics: tuple, labels: tf.Tensor, outputs: tf.Tensor, losses: tf.Tensor) -> None:
+        mean_loss, accuracy = metrics
+        mean_loss.update_state(losses)
+        accuracy.update_state(labels, outputs)
+
+    def train_step(batch: tuple[tf.Tensor, ...]) -> None:
+        outputs, losses, gradients = gradients_of(batch)
+        model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        measure(train_metrics, batch[1], outputs, losses)
+
+    def test_step(batch: tuple[tf.Tensor, ...]) -> None:
+        measure(test_metrics, batch[1], *forward(batch, training=False))
+
+    return [train_step, test_step]
 
 
 def make_loops(
     strategy: tf.distribute.Strategy, train_step: Callable, test_step: Callable
 ) -> list[Callable]:
-    """Return two graph functions of many steps: one to train from stacks, one to test.
+    """Return two graph functions: one trains on so many layers of stacks, one tests."""
 
-    Each returns an array [step, replica, 3] of the results of all replicas.
-    """
-
-    def on_replicas(step: Callable, *args: object) -> tf.Tensor:
-        return tf.stack(strategy.experimental_local_results(strategy.run(step, args=args)))
-
-    def train_on_layer(stack: tuple[tf.Tensor, ...], layer: tf.Tensor) -> tf.Tensor:
-        return train_step(tf.nest.map_structure(lambda part: part[layer], stack))
+    def train_on_layer(stack: tuple[tf.Tensor, ...], layer: tf.Tensor) -> None:
+        train_step(tf.nest.map_structure(lambda part: part[layer], stack))
 
     @tf.function
-    def train(iterator: tf.distribute.DistributedIterator, count: tf.Tensor) -> tf.Tensor:
-        rows = tf.TensorArray(tf.keras.backend.floatx(), size=count)
-        for first in tf.range(0, count, STEPS_PER_STACK):
-            stack = next(iterator)
-            for layer in tf.range(tf.minimum(STEPS_PER_STACK, count - first)):
-                rows = rows.write(first + layer, on_replicas(train_on_layer, stack, layer))
-        return rows.stack()
+    def train(stacks: tf.distribute.DistributedIterator, steps: tf.Tensor) -> None:
+        for first in tf.range(0, steps, STEPS_PER_STACK):
+            stack = next(stacks)
+            for layer in tf.range(tf.minimum(STEPS_PER_STACK, steps - first)):
+                strategy.run(train_on_layer, args=(stack, layer))
 
     @tf.function
-    def test(iterator: tf.distribute.DistributedIterator, count: tf.Tensor) -> tf.Tensor:
-        rows = tf.TensorArray(tf.keras.backend.floatx(), size=count)
-        for number in tf.range(count):
-            rows = rows.write(number, on_replicas(test_step, next(iterator)))
-        return rows.stack()
+    def test(batches: tf.distribute.DistributedIterator) -> None:
+        for batch in batches:
+            strategy.run(test_step, args=(batch,))
 
     return [train, test]
 
 
-def main() -> None:
+def main(run_dir: str) -> None:
     """Train with a custom loop, from the first step or from the last checkpoint."""
-    recorder = Recorder()
     strategy = make_strategy()
     tf.keras.utils.set_random_seed(SEED)
-    tf.config.run_functions_eagerly(RUN_EAGERLY)
     with strategy.scope():
         model = make_model()
-    recorder.restore(strategy, model)
-    train_data, test_data = map(iter, make_batches(strategy, recorder.step))
-    train_steps, test_steps = make_loops(strategy, *make_steps(model))
-    for epoch in range(recorder.epoch, EPOCHS):
-        recorder.train(train_steps, train_data, (epoch + 1) * STEPS_PER_EPOCH - recorder.step)
-        recorder.test(test_steps, test_data, TEST_STEPS)
-    recorder.finish()
-
-
-# The recorder of all scripts stands here.
-
-
-# ---- Helpers of the functions at the top. ----
-import ctypes
-import os
-from collections.abc import Callable
-
-import tensorflow as tf
-
-
-def split_cpu(replicas: int) -> list[str]:
-    """Split the CPU into a virtual device for each replica, with its part of the cores.
-
-    A strategy of one replica leaves the CPU whole. Returns the names of the devices.
-    """
-    cpu = tf.config.list_physical_devices("CPU")[0]
-    parts = [tf.config.LogicalDeviceConfiguration()] * replicas
-    tf.config.set_logical_device_configuration(cpu, parts)
-    cores_per_replica = max(1, (os.cpu_count() or 1) // replicas)
-    tf.config.threading.set_intra_op_parallelism_threads(cores_per_replica)
-    keep_freed_memory()
-    return [f"CPU:{number}" for number in range(replicas)]
-
-
-def keep_freed_memory() -> None:
-    """Let glibc keep freed memory.
-
-    With input for several devices, TensorFlow makes glibc return it at once
-    (generator_dataset_op.cc), which can double the time of a step.
-    """
-    libc = ctypes.CDLL(None)
-    if hasattr(libc, "mallopt"):
-        libc.mallopt(-3, 2**25)  # M_MMAP_THRESHOLD, in bytes
-        libc.mallopt(-2, 2**28)  # M_TOP_PAD, in bytes
-
-
-def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
-    positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
-    seed = tf.stack([SEED, epoch])
-    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
-
-
-def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
-    """Return a function that makes a pipeline's endless test batches: each example once a pass.
-
-    The replicas of all pipelines take a step's examples in turn, like dealt cards.
-    """
-    examples = tf.nest.map_structure(tf.constant, examples)
-
-    def deal(context: tf.distribute.InputContext) -> tf.data.Dataset:
-        replicas = context.num_replicas_in_sync
-        local = replicas // context.num_input_pipelines
-
-        def batch_at(number: tf.Tensor) -> tuple[tf.Tensor, ...]:
-            first = number // local * TEST_BATCH_SIZE
-            own = first + local * context.input_pipeline_id + number % local
-            rows = tf.range(own, tf.minimum(first + TEST_BATCH_SIZE, NUM_TEST_EXAMPLES), replicas)
-            if NUM_TEST_EXAMPLES % TEST_BATCH_SIZE == 0:
-                rows = tf.ensure_shape(rows, [TEST_BATCH_SIZE // replicas])  # a TPU must know it
-            return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
-
-        batches = tf.data.Dataset.range(TEST_STEPS * local).repeat()
-        return batches.map(batch_at, tf.data.AUTOTUNE).prefetch(2 * local)
-
-    return deal
+        model.optimizer.build(model.trainable_variables)
+    # Outside of the scope, because Keras 3 counts wrongly in that of CentralStorageStrategy.
+    metrics = [make_metrics(), make_metrics()]
+    epoch = tf.Variable(0)
+    counts = [each.value for metric in metrics[0] for each in metric.variables]
+    state = {"model": model, "optimizer": model.optimizer, "epoch": epoch, "counts": counts}
+    checkpoint = tf.train.Checkpoint(**state)
+    manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
+    checkpoint.restore(manager.latest_checkpoint)
+    step = int(model.optimizer.iterations.numpy())
+    train_batches, test_batches = make_batches(strategy, step)
+    train_batches = iter(train_batches)
+    train, test = make_loops(strategy, *make_steps(model, *metrics))
+    for number in range(int(epoch.numpy()), EPOCHS):
+        while step < (number + 1) * STEPS_PER_EPOCH:
+            steps = min(STEPS_PER_EXECUTION, (number + 1) * STEPS_PER_EPOCH - step)
+            train(train_batches, tf.constant(steps))
+            step += steps
+        test(iter(test_batches))
+        results = [float(metric.result()) for phase in metrics for metric in phase]
+        line = "epoch {}: loss {:.4f}, accuracy {:.4f}, test loss {:.4f}, test accuracy {:.4f}"
+        print(line.format(number + 1, *results))
+        for metric in (*metrics[0], *metrics[1]):
+            metric.reset_state()
+        epoch.assign(number + 1)
+        manager.save()
+    model.save(f"{run_dir}/model.keras")
 
 
 if __name__ == "__main__":
-    os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task
-    run_and_leave(main)
+    options = argparse.ArgumentParser()
+    options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
+    main(options.parse_args().run_dir)
 
-# config: {"sha256": "9a2117df30f0886e", "config": {"devices": ["CPU:0"], "replicas": 2,
+# config: {"sha256": "bf6d3ca3af07bc64", "config": {"devices": ["CPU:0"], "replicas": 2,
 #     "global_batch_size": 64, "pipeline": "indexed"}}

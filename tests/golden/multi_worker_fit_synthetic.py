@@ -57,7 +57,7 @@ def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches repeated without end.
+    """Return the training batches from a step on, and the test batches.
 
     The strategy gives each worker its share of the training batches by the rule AUTO_SHARD. By
     the rule OFF the share is all batches, and a worker uses a batch for several steps.
@@ -218,7 +218,7 @@ def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
 
 
 def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
-    """Return a function that makes a pipeline's endless test batches: each example once a pass.
+    """Return a function that makes a pipeline's test batches, with each example once.
 
     The replicas of all pipelines take a step's examples in turn, like dealt cards.
     """
@@ -236,7 +236,7 @@ def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
                 rows = tf.ensure_shape(rows, [TEST_BATCH_SIZE // replicas])  # a TPU must know it
             return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
 
-        batches = tf.data.Dataset.range(TEST_STEPS * local).repeat()
+        batches = tf.data.Dataset.range(TEST_STEPS * local)
         return batches.map(batch_at, tf.data.AUTOTUNE).prefetch(2 * local)
 
     return deal
@@ -306,5 +306,5 @@ def start_tasks() -> int:
 if __name__ == "__main__":
     run_and_leave(run_task, worker=main)
 
-# config: {"sha256": "0c30d5bf2594b865", "config": {"strategy": "multi_worker_mirrored", "loop":
+# config: {"sha256": "41a40b0afcd6cef7", "config": {"strategy": "multi_worker_mirrored", "loop":
 #     "fit", "devices": ["CPU:0"], "workers": 2}}

@@ -33,7 +33,10 @@ RUN_EAGERLY = False  # True: no graphs, for debugging
 def make_strategy() -> tf.distribute.Strategy:
     """Copy the model to each part of the CPU; every step sums the gradients of all."""
     tf.config.set_visible_devices([], "GPU")
-    devices = split_cpu(REPLICAS)
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    parts = [tf.config.LogicalDeviceConfiguration()] * REPLICAS
+    tf.config.set_logical_device_configuration(cpu, parts)
+    devices = [f"CPU:{number}" for number in range(REPLICAS)]
     return tf.distribute.MirroredStrategy(devices, cross_device_ops=CROSS_DEVICE_OPS)
 
 
@@ -51,13 +54,20 @@ def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches repeated without end.
+    """Return the training batches from a step on, without end, and the test batches.
 
     The strategy splits each global batch among its replicas.
     """
     examples, tests = make_data()
-    train = shuffled_batches(examples, start_step)
-    test = tf.data.Dataset.from_tensor_slices(tests).batch(GLOBAL_BATCH_SIZE).repeat()
+    examples = tf.nest.map_structure(tf.constant, examples)
+
+    def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        first = step % STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE
+        rows = shuffled_rows(step // STEPS_PER_EPOCH, first, GLOBAL_BATCH_SIZE)
+        return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
+
+    train = tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
+    test = tf.data.Dataset.from_tensor_slices(tests).batch(GLOBAL_BATCH_SIZE)
     options = tf.distribute.InputOptions(experimental_per_replica_buffer_size=4)
     return tuple(
         strategy.experimental_distribute_dataset(batches.prefetch(tf.data.AUTOTUNE), options)
@@ -316,8 +326,6 @@ def main() -> None:
 
 
 # ---- Helpers of the functions at the top. ----
-import ctypes
-import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -325,49 +333,11 @@ import numpy as np
 import tensorflow as tf
 
 
-def split_cpu(replicas: int) -> list[str]:
-    """Split the CPU into a virtual device for each replica, with its part of the cores.
-
-    A strategy of one replica leaves the CPU whole. Returns the names of the devices.
-    """
-    cpu = tf.config.list_physical_devices("CPU")[0]
-    parts = [tf.config.LogicalDeviceConfiguration()] * replicas
-    tf.config.set_logical_device_configuration(cpu, parts)
-    cores_per_replica = max(1, (os.cpu_count() or 1) // replicas)
-    tf.config.threading.set_intra_op_parallelism_threads(cores_per_replica)
-    keep_freed_memory()
-    return [f"CPU:{number}" for number in range(replicas)]
-
-
-def keep_freed_memory() -> None:
-    """Let glibc keep freed memory.
-
-    With input for several devices, TensorFlow makes glibc return it at once
-    (generator_dataset_op.cc), which can double the time of a step.
-    """
-    libc = ctypes.CDLL(None)
-    if hasattr(libc, "mallopt"):
-        libc.mallopt(-3, 2**25)  # M_MMAP_THRESHOLD, in bytes
-        libc.mallopt(-2, 2**28)  # M_TOP_PAD, in bytes
-
-
 def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
     """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
     positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
     seed = tf.stack([SEED, epoch])
     return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
-
-
-def shuffled_batches(examples: tuple[tf.Tensor, ...], start_step: int) -> tf.data.Dataset:
-    """Return the global batches from a step on, in the order of `shuffled_rows`, without end."""
-    examples = tf.nest.map_structure(tf.constant, examples)
-
-    def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, ...]:
-        first = step % STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE
-        rows = shuffled_rows(step // STEPS_PER_EPOCH, first, GLOBAL_BATCH_SIZE)
-        return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
-
-    return tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
 
 
 def by_output(part: Any, names: list[str]) -> list[Any]:
@@ -473,5 +443,5 @@ if __name__ == "__main__":
     os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task
     run_and_leave(main)
 
-# config: {"sha256": "8f3660a8f9ac5e0b", "config": {"loop": "fit", "devices": ["CPU:0"], "replicas":
+# config: {"sha256": "beecf7d4cc5f51c0", "config": {"loop": "fit", "devices": ["CPU:0"], "replicas":
 #     2}, "own": {"model": "build_model"}}

@@ -361,5 +361,5 @@ def start_tasks() -> int:
 if __name__ == "__main__":
     run_and_leave(run_task, chief=main, worker=serve, ps=serve, evaluator=evaluate_checkpoints)
 
-# config: {"sha256": "35c63a4f148f365d", "config": {"strategy": "parameter_server", "devices":
+# config: {"sha256": "38a6b6418466f90c", "config": {"strategy": "parameter_server", "devices":
 #     ["CPU:0"], "workers": 2, "parameter_servers": 1}}

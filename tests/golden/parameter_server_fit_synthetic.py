@@ -389,5 +389,5 @@ def start_tasks() -> int:
 if __name__ == "__main__":
     run_and_leave(run_task, chief=main, worker=serve, ps=serve, evaluator=evaluate_checkpoints)
 
-# config: {"sha256": "dba0e7ce1d0e4d89", "config": {"strategy": "parameter_server", "loop": "fit",
+# config: {"sha256": "4c912439300a0a6d", "config": {"strategy": "parameter_server", "loop": "fit",
 #     "devices": ["CPU:0"], "workers": 2, "parameter_servers": 1}}

@@ -54,7 +54,7 @@ def make_data() -> tuple[tuple[tf.Tensor, np.ndarray], ...]:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches repeated without end.
+    """Return the training batches from a step on, and the test batches.
 
     The strategy gives each worker its share of the training batches by the rule AUTO_SHARD. By
     the rule OFF the share is all batches, and a worker uses a batch for several steps.
@@ -165,11 +165,12 @@ def main() -> None:
     with strategy.scope():
         model = make_model()
     recorder.restore(strategy, model)
-    train_data, test_data = map(iter, make_batches(strategy, recorder.step))
+    train_data, test_data = make_batches(strategy, recorder.step)
+    train_data = iter(train_data)
     train_steps, test_steps = make_loops(strategy, *make_steps(model))
     for epoch in range(recorder.epoch, EPOCHS):
         recorder.train(train_steps, train_data, (epoch + 1) * STEPS_PER_EPOCH - recorder.step)
-        recorder.test(test_steps, test_data, TEST_STEPS)
+        recorder.test(test_steps, iter(test_data), TEST_STEPS)
     recorder.finish()
 
 
@@ -193,7 +194,7 @@ def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
 
 
 def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
-    """Return a function that makes a pipeline's endless test batches: each example once a pass.
+    """Return a function that makes a pipeline's test batches, with each example once.
 
     The replicas of all pipelines take a step's examples in turn, like dealt cards.
     """
@@ -211,7 +212,7 @@ def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
                 rows = tf.ensure_shape(rows, [TEST_BATCH_SIZE // replicas])  # a TPU must know it
             return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
 
-        batches = tf.data.Dataset.range(TEST_STEPS * local).repeat()
+        batches = tf.data.Dataset.range(TEST_STEPS * local)
         return batches.map(batch_at, tf.data.AUTOTUNE).prefetch(2 * local)
 
     return deal
@@ -221,5 +222,5 @@ if __name__ == "__main__":
     os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task
     run_and_leave(main)
 
-# config: {"sha256": "b83a6fdf4f16eaa0", "config": {"strategy": "tpu", "data": "fashion_mnist",
+# config: {"sha256": "f7670a916a217d32", "config": {"strategy": "tpu", "data": "fashion_mnist",
 #     "replicas": 8, "tpu": "my-tpu", "precision": "mixed_bfloat16"}, "tpu_chips": 8}

@@ -117,11 +117,11 @@ def test_a_page_of_many_long_runs_stays_small(tmp_path: Path) -> None:
     write_steps(run.dir / "worker-0", 0, rows)
     one = write_report([run], tmp_path / "one.html")
     assert one.stat().st_size < 150_000
-    script = run.script
+    script, remarks = run.script, "# a remark\n" * 2_000
     runs = []
     for number in range(40):
         each = write_run(tmp_path / "runs", steps=0)
-        (each.dir / "train.py").write_text(f"{script}# {number}\n")
+        (each.dir / "train.py").write_text(f"{script}{remarks}# {number}\n")
         write_steps(each.dir / "worker-0", 0, rows)
         runs.append(each)
     many = write_report(runs, tmp_path / "many.html")

@@ -244,9 +244,7 @@ def test_another_number_of_workers_does_not_overwrite_a_script_edited_by_hand(ru
 @pytest.mark.slow
 def test_a_run_started_from_an_edited_script_is_never_overwritten(runs: Runs) -> None:
     plan = make_plan(RunConfig(epochs=1, synthetic_examples=512), MACHINE)
-    script = render_script(plan).replace(
-        "    recorder.finish()", '    print("mine")\n    recorder.finish()'
-    )
+    script = render_script(plan).replace("    model.save(", '    print("mine")\n    model.save(')
     run = start_edited(script, plan, MACHINE, runs.root, "mine")
     runs.made.append(run)
     assert run.wait(LIMIT_SECONDS) == "finished", run.failure

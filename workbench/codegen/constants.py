@@ -13,19 +13,22 @@ if TYPE_CHECKING:
 
 
 LINE_LENGTH = 100
+EAGERLY = "tf.config.run_functions_eagerly(True)  # no graphs, for debugging"
 
 
-def constants(plan: Plan, used: frozenset[str]) -> str:
+def constants(plan: Plan, used: frozenset[str], *, lesson: bool) -> str:
     """Return each constant that the script uses with its comment, in reading order."""
     used |= {"PER_REPLICA_BATCH_SIZE"}  # always, so that no script has only the global size
     used |= {"WORKERS"} if "TASKS" in used else set()  # TASKS contains WORKERS
     lines = [
         _commented(f"{name} = {value}", comment)
-        for name, value, comment in _all(plan)
+        for name, value, comment in _all(plan, lesson)
         if name in used
     ]
     config = plan.config
-    return "\n".join(lines + _precision(config.precision) + _determinism(config.deterministic))
+    eager = [EAGERLY] if config.eager and "RUN_EAGERLY" not in used else []
+    settings = _precision(config.precision) + _determinism(config.deterministic) + eager
+    return "\n".join(lines + settings)
 
 
 def _commented(line: str, comment: str) -> str:
@@ -61,7 +64,7 @@ def literal(value: object) -> str:
     return repr(value)
 
 
-def _all(plan: Plan) -> Iterator[tuple[str, str, str]]:
+def _all(plan: Plan, lesson: bool) -> Iterator[tuple[str, str, str]]:
     each, replicas = plan.per_replica_batch_size, plan.num_replicas_in_sync
     yield "SEED", repr(plan.config.seed), "decides data, first weights and order of examples"
     yield from _device_constants(plan)
@@ -81,12 +84,20 @@ def _all(plan: Plan) -> Iterator[tuple[str, str, str]]:
     yield "TEST_STEPS", repr(plan.test_steps), "every test example once"
     yield "LEARNING_RATE", repr(plan.learning_rate), _scaling(plan)
     if plan.data in catalog.DATA:
-        accuracy = f"tf.keras.metrics.{catalog.DATA[plan.data].accuracy}"
-        yield "ACCURACY", accuracy, "1 or 0 for each example"
+        accuracy = catalog.DATA[plan.data].accuracy
+        metric = "".join(part.capitalize() for part in accuracy.split("_"))
+        named = f"tf.keras.metrics.{metric if lesson else accuracy}"
+        yield "ACCURACY", named, "1 or 0 for each example"
     yield "CLIP_NORM", repr(plan.config.clip_norm), "of the gradient summed over the replicas"
     yield "STEPS_PER_STACK", repr(plan.steps_per_stack), "batches in one element of the pipeline"
-    yield "STEPS_PER_EXECUTION", repr(plan.steps_per_execution), "steps between two callbacks"
-    yield "STEPS_PER_CALL", repr(plan.steps_per_call), "in a graph call; None: enough for 0.2 s"
+    if lesson:
+        divides = "in a graph call; divides the steps of an epoch, else Keras 3 trains too many"
+        in_call = divides if plan.loop == "fit" else "in a graph call"
+        yield "STEPS_PER_EXECUTION", repr(plan.graph_steps), in_call
+    else:
+        yield "STEPS_PER_EXECUTION", repr(plan.steps_per_execution), "steps between two callbacks"
+        in_call = "in a graph call; None: enough for 0.2 s"
+        yield "STEPS_PER_CALL", repr(plan.steps_per_call), in_call
     yield "RUN_EAGERLY", repr(plan.config.eager), "True: no graphs, for debugging"
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from .script import ALONE, render_script, sections
+from .script import ALONE, is_lesson, render_script, sections
 
 if TYPE_CHECKING:
     from ..plan import Plan
@@ -14,6 +15,38 @@ WRITTEN = "from_notebook.py"
 """The file that the notebook's cell overwrites each time it runs.
 
 No saved script has this name, because the user may have edited a saved script."""
+CHAPTERS = (
+    (
+        "Strategy",
+        "`tf.distribute` decides what each device holds and when gradients are summed. With "
+        "another strategy only this cell and the constants differ.",
+        ("gpus", "strategy"),
+    ),
+    (
+        "Data",
+        "Each step takes one global batch, which is split among the replicas. The order of the "
+        "examples depends only on the seed and the epoch, so training can continue at any step.",
+        ("reader", "data", "order", "tests", "written", "pipeline"),
+    ),
+    (
+        "Model",
+        "The model with its optimizer and its loss, and what is measured of it.",
+        ("optimizer", "model", "metrics"),
+    ),
+    (
+        "Steps",
+        "What each replica does with its part of a batch, and the graph functions that do many "
+        "steps in one call.",
+        ("steps", "loops"),
+    ),
+    (
+        "Training",
+        "Training keeps its checkpoints in the folder `run` and continues from the last one. At "
+        "the end the model is saved there. Delete the folder to start from the first step.",
+        ("main",),
+    ),
+)
+"""The parts of a lesson: title, prose and slots."""
 
 
 def render_notebook(plan: Plan) -> str:
@@ -22,19 +55,34 @@ def render_notebook(plan: Plan) -> str:
     In a run of several tasks, each task is a process that runs the file. Then one cell writes the
     script and another cell launches it.
     """
-    title, imports, numbers, bodies, below = sections(plan)
+    title, imports, numbers, slots, below = sections(plan)
     heading = f"# {title.strip(chr(34)).rstrip('.')}\n\nRun all cells to train."
+    if is_lesson(plan):
+        return _document(_lesson_cells(heading, [imports, numbers], slots))
     if len(plan.tasks) > 1:
         launch = f"import sys\n\n!{{sys.executable}} -u {WRITTEN}"
         code = [f"%%writefile {WRITTEN}\n{render_script(plan)}", launch]
     else:
-        code = [imports, numbers, *bodies, below, f"{ALONE}\nmain()"]
-    cells = [
-        _cell("markdown", heading, 0),
-        *(_cell("code", text, n) for n, text in enumerate(code, 1)),
-    ]
+        code = [imports, numbers, *slots.values(), "\n\n\n".join(below), f"{ALONE}\nmain()"]
+    return _document([("markdown", heading), *(("code", text) for text in code)])
+
+
+def _lesson_cells(
+    heading: str, head: list[str], slots: dict[str, str]
+) -> Iterator[tuple[str, str]]:
+    yield "markdown", f"{heading} The constants decide everything; change them as you like."
+    yield "code", "\n\n".join(head)
+    for title, prose, names in CHAPTERS:
+        bodies = [slots[name] for name in slots if name in names]
+        if bodies:
+            call = ['main("run")'] if "main" in names else []
+            yield "markdown", f"## {title}\n\n{prose}"
+            yield "code", "\n\n\n".join(bodies + call)
+
+
+def _document(cells: Iterable[tuple[str, str]]) -> str:
     document = {
-        "cells": cells,
+        "cells": [_cell(kind, text, number) for number, (kind, text) in enumerate(cells)],
         "metadata": {
             "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}
         },

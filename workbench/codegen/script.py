@@ -33,23 +33,34 @@ OWN = "# ---- Your own {field}: {function}. ----"
 HELPERS = "# ---- Helpers of the functions at the top. ----"
 """The mark of the last part: functions that differ from plan to plan and are no lesson."""
 _HELPERS = frozenset((
-    "gpus", "cpus", "order", "shuffled", "tests", "written",
+    "gpus", "order", "tests", "written",
     "labels", "accuracy", "checkpoints", "task",
 ))  # fmt: skip
 LEGACY = "Keras 3 takes no DatasetCreator: tensorflow#55668"
 COORDINATED = "chief=main, worker=serve, ps=serve, evaluator=evaluate_checkpoints"
 COMPILED = ("def make_steps(", "@compile_by_xla\ndef make_steps(")
+COMPILED_PARTS = tuple(
+    (f"    def {name}(", f"    @tf.function(jit_compile=True)\n    def {name}(")
+    for name in ("forward", "gradients_of")
+)
+"""What XLA compiles of a lesson's step: all but the sum of gradients and the update."""
+_ARGUMENTS = lift("import argparse")
 _GIVES = {"model": " -> tf.keras.Model", "data": " -> tuple", "step": " -> tuple"}
 ENTRY = 'if __name__ == "__main__":'
+LESSON_ENTRY = """\
+if __name__ == "__main__":
+    options = argparse.ArgumentParser()
+    options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
+    main(options.parse_args().run_dir)"""
 ALONE = 'os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task'
 """The statement before a call of `main` in a process of one task."""
 
 
 def render_script(plan: Plan) -> str:
     """Return the script, which is run and exported; the same plan gives the same bytes."""
-    title, imports, numbers, bodies, below = sections(plan)
+    title, imports, numbers, slots, below = sections(plan, flags=is_lesson(plan))
     head = "\n\n".join([title, *prelude(plan), imports, numbers])
-    text = "\n\n\n".join([head, *bodies, below, _entry(plan)])
+    text = "\n\n\n".join([head, *slots.values(), *below, _entry(plan)])
     return f"{text}\n\n{config_comment(plan, text)}\n"
 
 
@@ -60,29 +71,47 @@ def prelude(plan: Plan) -> list[str]:
     return [f'import os\n\nos.environ["TF_USE_LEGACY_KERAS"] = "1"  # {LEGACY}']
 
 
+def is_lesson(plan: Plan) -> bool:
+    """Return whether a plan's script is plain TensorFlow, which an observer records."""
+    alone = len(plan.tasks) == 1 and not plan.on_tpu
+    own = plan.own_model or plan.own_data or plan.own_step
+    workers = catalog.STRATEGIES[plan.strategy].workers
+    plain = not plan.config.xla and plan.last_batch != "keep" and plan.pipeline == "usual"
+    return alone and not workers and own is None and (plan.loop == "custom" or plain)
+
+
 def _entry(plan: Plan) -> str:
+    if is_lesson(plan):
+        return LESSON_ENTRY
     roles = "worker=main" if plan.synchronous else COORDINATED
     several = f"run_and_leave(run_task, {roles})"
     last = several if len(plan.tasks) > 1 else f"{ALONE}\nrun_and_leave(main)"
     return f"{ENTRY}\n{indent(last, ' ' * 4)}"
 
 
-def sections(plan: Plan) -> tuple[str, str, str, list[str], str]:
-    """Return title, imports, constants, the bodies of the slots, and the text below them."""
+def sections(plan: Plan, *, flags: bool = False) -> tuple[str, str, str, dict[str, str], list[str]]:
+    """Return title, imports, constants, the body of each slot, and the texts below them.
+
+    `flags` are those of a lesson's command line.
+    """
     below = {name: _lift_engine(name) for name in _below(plan)}
     ours = {slot: _lift_engine(file) for slot, file in _files(plan).items()}
     used = frozenset().union(*(part.uses for part in [*ours.values(), *below.values()]))
-    helpers = [ours.pop(slot) for slot in list(ours) if slot in _HELPERS]
+    lesson = is_lesson(plan)
+    helpers = [ours.pop(slot) for slot in list(ours) if slot in _HELPERS and not lesson]
     slots = ours | _own_slots(plan, ours)
     if plan.config.xla:
         steps = slots["steps"]
-        slots["steps"] = dataclasses.replace(steps, body=steps.body.replace(*COMPILED, 1))
+        body = steps.body
+        for plain, compiled in COMPILED_PARTS if lesson else (COMPILED,):
+            body = body.replace(plain, compiled, 1)
+        slots["steps"] = dataclasses.replace(steps, body=body)
     title = f'"""{_title(plan)}"""'
-    bodies = [part.body for part in slots.values()]
-    imports = merge_imports(slots.values())
+    bodies = {slot: part.body for slot, part in slots.items()}
+    imports = merge_imports([*slots.values(), *([_ARGUMENTS] if flags else [])])
     texts = [f"{MARKS[name]}\n{_standing_alone(part)}" for name, part in below.items()]
     texts += [f"{HELPERS}\n{_standing_alone(*helpers)}"] if helpers else []
-    return title, imports, constants(plan, used), bodies, "\n\n\n".join(texts)
+    return title, imports, constants(plan, used, lesson=lesson), bodies, texts
 
 
 def _standing_alone(*parts: Lifted) -> str:
@@ -91,14 +120,22 @@ def _standing_alone(*parts: Lifted) -> str:
 
 
 def _below(plan: Plan) -> Iterator[str]:
+    if is_lesson(plan):
+        return
     yield "recorder"
     if not plan.synchronous:
         yield "coordinator"
-    if plan.data_facts is None and catalog.DATA[plan.data].reader:
-        yield catalog.DATA[plan.data].reader
+    yield from _reader(plan).values()
+
+
+def _reader(plan: Plan) -> dict[str, str]:
+    reader = catalog.DATA[plan.data].reader if plan.data_facts is None else ""
+    return {"reader": reader} if reader else {}
 
 
 def _files(plan: Plan) -> dict[str, str]:
+    if is_lesson(plan):
+        return _lesson_files(plan)
     return {
         **_strategy_files(plan),
         "data": _data_file(plan),
@@ -110,6 +147,28 @@ def _files(plan: Plan) -> dict[str, str]:
         "loops": f"loops/{_loops(plan)}",
         "main": _main(plan),
         **_task_files(plan),
+    }
+
+
+def _lesson_files(plan: Plan) -> dict[str, str]:
+    strategy, pipeline = _strategy_files(plan), _pipeline_files(plan)
+    gpus = {"gpus": strategy.pop("gpus")} if "gpus" in strategy else {}
+    general = plan.last_batch == "keep" or plan.config.clip_norm is not None
+    loops = {
+        "steps": f"lesson/steps{'_general' * general}",
+        "loops": f"lesson/loops{'_stacked' * (plan.pipeline == 'indexed')}",
+    }
+    return {
+        **gpus,
+        **strategy,
+        **_reader(plan),
+        "data": _data_file(plan),
+        **pipeline,
+        **_optimizer_files(plan),
+        **_model_files(plan),
+        "metrics": "lesson/metrics",
+        **(loops if plan.loop == "custom" else {}),
+        "main": f"lesson/{plan.loop}",
     }
 
 
@@ -164,7 +223,7 @@ def _strategy_files(plan: Plan) -> dict[str, str]:
     strategy = {"strategy": f"strategies/{device}/{source}"}
     if device.endswith("gpu"):
         return {**strategy, "gpus": "strategies/gpus"}
-    return {**strategy, "cpus": "strategies/cpus"} if len(plan.tasks) == 1 else strategy
+    return strategy
 
 
 def _pipeline_files(plan: Plan) -> dict[str, str]:
@@ -183,7 +242,7 @@ def _pipeline_files(plan: Plan) -> dict[str, str]:
     if plan.pipeline == "indexed":
         return {**order, **tests, "pipeline": "pipelines/indexed"}
     alone = len(plan.tasks) == 1 and not plan.on_tpu
-    usual = {"shuffled": "pipelines/shuffled", "pipeline": "pipelines/usual"}
+    usual = {"pipeline": "pipelines/usual"}
     workers = {**tests, "pipeline": "pipelines/usual_workers"}
     return {**order, **(usual if alone else workers)}
 

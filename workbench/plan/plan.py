@@ -41,6 +41,13 @@ if TYPE_CHECKING:
 
 FIT_STEPS_PER_EXECUTION = 50
 MAX_STEPS_PER_STACK = 50
+CALL_SECONDS, STEP_SECONDS = 0.2, 0.0005
+"""How long a graph call should last, and the least time of a step."""
+CPU_SPEED, GPU_SPEED = 5e10, 5e12
+"""Operations in a second, by which the steps of a call are estimated."""
+TRAINING = 3
+"""Operations of a training step for each of its forward pass."""
+MOST_CALL_STEPS = 200
 REHEARSED_STEPS = 2
 STACK_BYTES = 16 * 2**20
 """The limit of a stack of batches in bytes, so that a queue of stacks fits any memory."""
@@ -151,6 +158,21 @@ class Plan:
         """Steps between two callbacks of Keras."""
         stacks = FIT_STEPS_PER_EXECUTION // self.steps_per_stack
         return self.steps_per_call or stacks * self.steps_per_stack
+
+    @property
+    def graph_steps(self) -> int:
+        """Steps of a graph call: the number asked for, else about 0.2 s of them by estimate.
+
+        In `fit`, Keras 3 trains beyond the end of an epoch if this does not divide its steps.
+        """
+        model = catalog.MODELS.get(self.model)
+        operations = TRAINING * (model.operations if model else 0) * self.examples_per_step
+        speed = CPU_SPEED if self.physical_devices[0].startswith("CPU") else GPU_SPEED
+        wish = int(CALL_SECONDS / (STEP_SECONDS + operations / speed))
+        wish = self.steps_per_call or max(1, min(wish, MOST_CALL_STEPS))
+        if self.loop == "custom":
+            return math.ceil(wish / self.steps_per_stack) * self.steps_per_stack
+        return max(n for n in range(1, wish + 1) if self.steps_per_epoch % n == 0)
 
     @property
     def test_steps(self) -> int:

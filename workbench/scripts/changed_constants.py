@@ -25,6 +25,7 @@ FIELD_OF = {
     "EPOCHS": "epochs",
     "STEPS_PER_EPOCH": "steps_per_epoch",
     "STEPS_PER_CALL": "steps_per_call",
+    "STEPS_PER_EXECUTION": "steps_per_call",
     "LEARNING_RATE": "learning_rate",
     "CLIP_NORM": "clip_norm",
     "DATA_FILES": "data_files",

@@ -13,7 +13,7 @@ from workbench.plan import make_plan
 from workbench.runs.folder.files import sha256
 
 CONFIG = RunConfig(strategy="one_device", epochs=1, synthetic_examples=640)
-STEP = "    recorder.finish()"
+STEP = "    model.save("
 MODEL = """\
 import tensorflow as tf
 

@@ -16,7 +16,7 @@ from workbench.widgets.parts.copy_button import CopyButton
 from workbench.widgets.script.difference import difference
 
 CONFIG = RunConfig(epochs=7, seed=3, name="mine", archive="/copies")
-BY_HAND = ("    recorder.finish()", '    print("by hand")\n    recorder.finish()')
+BY_HAND = ("    model.save(", '    print("by hand")\n    model.save(')
 
 
 def script(config: RunConfig = CONFIG) -> str:

@@ -22,9 +22,10 @@ def main() -> None:
     with strategy.scope():
         model = make_model()
     recorder.restore(strategy, model)
-    train_data, test_data = map(iter, make_batches(strategy, recorder.step))
+    train_data, test_data = make_batches(strategy, recorder.step)
+    train_data = iter(train_data)
     train_steps, test_steps = make_loops(strategy, *make_steps(model))
     for epoch in range(recorder.epoch, EPOCHS):
         recorder.train(train_steps, train_data, (epoch + 1) * STEPS_PER_EPOCH - recorder.step)
-        recorder.test(test_steps, test_data, TEST_STEPS)
+        recorder.test(test_steps, iter(test_data), TEST_STEPS)
     recorder.finish()

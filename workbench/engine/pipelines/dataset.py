@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches repeated without end.
+    """Return the training batches from a step on, and the test batches.
 
     The strategy gives each worker its share of the examples by the rule AUTO_SHARD. To start at a
     step, all steps before it are read again and skipped, which takes the time of reading.

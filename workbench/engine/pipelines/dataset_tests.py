@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def deal_tests(examples: tf.data.Dataset) -> Callable:
-    """Return a function that makes a pipeline's endless test batches: each example once a pass.
+    """Return a function that makes a pipeline's test batches, with each example once.
 
     The replicas of all pipelines take a step's examples in turn, like dealt cards.
     """
@@ -31,6 +31,6 @@ def deal_tests(examples: tf.data.Dataset) -> Callable:
 
             return tf.data.Dataset.range(first, first + local).map(hand)
 
-        return batches.flat_map(hands).repeat().prefetch(2 * local)
+        return batches.flat_map(hands).prefetch(2 * local)
 
     return deal

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches repeated without end.
+    """Return the training batches from a step on, and the test batches.
 
     The strategy gives each worker its share of the files by the rule AUTO_SHARD. Seed and epoch
     decide the order, in a buffer that holds all examples of the share. To start at a step, all

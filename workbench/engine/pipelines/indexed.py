@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches repeated without end.
+    """Return the training batches from a step on, and the test batches.
 
     Each element is a stack: one replica's batches of STEPS_PER_STACK steps. The last stack of an
     epoch may hold batches beyond the epoch's steps, which the loop skips.

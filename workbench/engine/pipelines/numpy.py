@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches repeated without end.
+    """Return the training batches from a step on, and the test batches.
 
     The examples of NumPy arrays are shuffled in a buffer that holds them all; seed and epoch decide
     the order. To start at a step, all steps before it are read again and skipped.

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
-    """Return a function that makes a pipeline's endless test batches: each example once a pass.
+    """Return a function that makes a pipeline's test batches, with each example once.
 
     The replicas of all pipelines take a step's examples in turn, like dealt cards.
     """
@@ -26,7 +26,7 @@ def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
                 rows = tf.ensure_shape(rows, [TEST_BATCH_SIZE // replicas])  # a TPU must know it
             return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
 
-        batches = tf.data.Dataset.range(TEST_STEPS * local).repeat()
+        batches = tf.data.Dataset.range(TEST_STEPS * local)
         return batches.map(batch_at, tf.data.AUTOTUNE).prefetch(2 * local)
 
     return deal

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches repeated without end.
+    """Return the training batches from a step on, and the test batches.
 
     The strategy gives each worker its share of the training batches by the rule AUTO_SHARD. By
     the rule OFF the share is all batches, and a worker uses a batch for several steps.

@@ -11,13 +11,16 @@ import sys
 import types
 
 PACKAGE = "workbench_programs"
+OBSERVER = "workbench_observe"
 
 
 def main() -> None:
     """Run the program as `__main__`, with its own arguments."""
-    package = types.ModuleType(PACKAGE)
-    package.__path__ = [str(pathlib.Path(__file__).parent)]
-    sys.modules[PACKAGE] = package
+    here = pathlib.Path(__file__).parent
+    for name, folder in {PACKAGE: here, OBSERVER: here.parents[1] / "observe"}.items():
+        package = types.ModuleType(name)
+        package.__path__ = [str(folder)]
+        sys.modules[name] = package
     importlib.import_module(f"{PACKAGE}.asker").meet()
     del sys.argv[0]
     runpy.run_module(f"{PACKAGE}.{sys.argv[0]}", run_name="__main__", alter_sys=True)

@@ -1,9 +1,17 @@
-"""The import of a run's script, whose parts the programs use."""
+"""The import of a run's script, whose parts the programs use.
 
+A lesson, which an observer records, gets the parts that scripts with a recorder of their own have:
+steps that return what is recorded, and loops that return it for many steps.
+"""
+
+import functools
 import importlib.util
 import pathlib
 import sys
+from collections.abc import Callable
 from typing import Any
+
+import tensorflow as tf
 
 
 def import_script(path: pathlib.Path) -> Any:
@@ -14,4 +22,123 @@ def import_script(path: pathlib.Path) -> Any:
     module = importlib.util.module_from_spec(spec)
     sys.modules["train"] = module  # AutoGraph finds the source through it
     spec.loader.exec_module(module)
+    if not hasattr(module, "Recorder"):
+        _add_parts(module)
     return module
+
+
+def _add_parts(script: Any) -> None:
+    from workbench_observe.patches import Patches
+    from workbench_observe.rows import watch_reports
+
+    watch_reports(Patches())
+    script.RUN_EAGERLY = tf.config.functions_run_eagerly()
+    stack = getattr(script, "STEPS_PER_STACK", None)
+    script.STEPS_PER_STACK = stack or 1
+    script.TEST_STEPS = getattr(script, "TEST_STEPS", 1)
+    script.STEPS_PER_CALL = script.STEPS_PER_EXECUTION
+    steps = getattr(script, "make_steps", None)
+    script.make_calls = functools.partial(
+        _make_calls, script, steps, getattr(script, "make_loops", None)
+    )
+    script.make_steps = functools.partial(_recorded_steps, script, steps)
+    script.make_steps.__wrapped__ = functools.partial(_uncompiled_steps, script, steps)
+    script.make_loops = functools.partial(_make_loops, stack)
+    script.make_correct = lambda model: _counted(script.ACCURACY)
+
+
+def _counted(metric: Callable) -> Callable:
+    def correct(labels: Any, outputs: Any) -> Any:
+        counter = metric()
+        counter.update_state(labels, outputs)
+        return counter.total
+
+    return correct
+
+
+def _compile(script: Any, model: Any, steps_per_execution: int = 1) -> None:
+    """Compile a model as the script's `main` does before `fit`."""
+    model.compile(
+        model.optimizer,
+        loss=model.loss,
+        metrics=list(script.make_metrics()[1:]),
+        steps_per_execution=steps_per_execution,
+        jit_compile=False,
+    )
+
+
+def _make_calls(
+    script: Any, make_steps: Any, make_loops: Any, strategy: Any, model: Any, count: int
+) -> Callable:
+    """Return a function of an iterator that trains for `count` steps as the script does."""
+    if make_steps is None:
+        _compile(script, model, count)
+        model.make_train_function()
+        return model.train_function
+    steps = make_steps(model, script.make_metrics(), script.make_metrics())
+    train, _ = make_loops(strategy, *steps)
+    return lambda data: train(data, tf.constant(count))
+
+
+def _recorded_steps(script: Any, make_steps: Callable | None, model: Any) -> list[Callable]:
+    """Return a replica's steps, which give the sum of losses, right answers and examples."""
+    from workbench_observe.rows import reporting
+
+    if make_steps is not None:
+        steps = make_steps(model, script.make_metrics(), script.make_metrics())
+    else:
+        _compile(script, model)
+        steps = [model.train_step, model.test_step]
+
+    def recorded(step: Callable) -> Callable:
+        return lambda batch: reporting(step)(batch)[-1]
+
+    return [recorded(step) for step in steps]
+
+
+def _uncompiled_steps(script: Any, make_steps: Callable | None, model: Any) -> list[Callable]:
+    """Return a replica's steps without XLA, because a compiled step hides its inner values."""
+    function = tf.function
+    tf.function = lambda **_: lambda step: step
+    try:
+        return _recorded_steps(script, make_steps, model)
+    finally:
+        tf.function = function
+
+
+def _make_loops(stack: int | None, strategy: tf.distribute.Strategy, *steps: Callable) -> list:
+    """Return a graph function of many steps for each; it returns rows [step, replica, 3].
+
+    If batches of training come in stacks, each step takes a layer of one.
+    """
+
+    def on_replicas(step: Callable, *args: Any) -> tf.Tensor:
+        return tf.stack(strategy.experimental_local_results(strategy.run(step, args=args)))
+
+    def one_by_one(step: Callable) -> Callable:
+        @tf.function
+        def run(iterator: Any, count: tf.Tensor) -> tf.Tensor:
+            rows = tf.TensorArray(tf.keras.backend.floatx(), size=count)
+            for number in tf.range(count):
+                rows = rows.write(number, on_replicas(step, next(iterator)))
+            return rows.stack()
+
+        return run
+
+    def by_layers(step: Callable) -> Callable:
+        def on_layer(batch: Any, layer: tf.Tensor) -> tf.Tensor:
+            return step(tf.nest.map_structure(lambda part: part[layer], batch))
+
+        @tf.function
+        def run(iterator: Any, count: tf.Tensor) -> tf.Tensor:
+            rows = tf.TensorArray(tf.keras.backend.floatx(), size=count)
+            for first in tf.range(0, count, stack):
+                batch = next(iterator)
+                for layer in tf.range(tf.minimum(stack, count - first)):
+                    rows = rows.write(first + layer, on_replicas(on_layer, batch, layer))
+            return rows.stack()
+
+        return run
+
+    train, *others = steps
+    return [by_layers(train) if stack else one_by_one(train), *map(one_by_one, others)]

@@ -1,9 +1,9 @@
 """Trains a few steps at each of several batch sizes: `try_batches DATA_MIB FOLDER...`.
 
 Runs in the run's interpreter. Each folder holds the script that a run of that batch would have. The
-scripts' own `main` functions run one after another in this process. The recorder times the calls
-that a run would make, then does up to two test steps and saves. One line of JSON per size gives the
-peak memory in bytes, and the blocks of calls as [steps, seconds].
+scripts' parts train one after another in this process. The calls that a run would make are timed;
+up to two test steps and a checkpoint follow. One line of JSON per size gives the peak memory in
+bytes, and the blocks of calls as [steps, seconds].
 
 If a size runs out of memory, the process dies, and its parent process notices that. DATA_MIB, if
 above 0, limits the memory that the process may map (RLIMIT_DATA). It is a backstop for a machine on
@@ -18,12 +18,13 @@ import pathlib
 import resource
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
+from . import xray
 from .asker import reply
 from .script import import_script
 
@@ -36,60 +37,36 @@ ENOUGH = ((8, 1.0), (5, 5.0), (3, 20.0))
 """Pairs of blocks and seconds; one pair is enough. If steps are long, few blocks must do."""
 TEST_STEPS = 2
 MOST_STEPS_PER_CALL = 50
+CALL_SECONDS = 0.2
+"""How long the calls of a script last that sets no number of steps."""
 MIB = 2**20
 
 
-class Measured(SystemExit):
-    """The exit of a script whose size has given all values."""
+def endless_calls(script: Any, steps: Callable, data: Any, agreed: Callable) -> Iterator[tuple]:
+    """Yield steps and seconds of the calls that a run would make.
 
-
-def timing_recorder(recorder: type, blocks: list[list[float]]) -> type:
-    """Return a script's recorder changed to time steps and to end after the first test pass."""
-
-    class Timing(recorder):  # type: ignore[misc]
-        is_due = False
-        save_seconds = float("inf")  # of scripts of earlier releases
-
-        def check_weights(self) -> None:
-            """Check nothing: steps take the same time with finite weights and without."""
-
-        def train(self, steps: Callable, data: Any, count: int) -> dict[str, float]:
-            if not blocks:
-                blocks.extend(time_blocks(self, endless_calls(self, steps, data, count)))
-            return {"loss": 0.0, "accuracy": 0.0}  # Keras asks for them; nobody sees them
-
-        def test(self, steps: Callable, data: Any, count: int) -> None:
-            for _ in self.calls(steps, data, min(count, TEST_STEPS)):
-                pass
-            self.save()
-            self.summed(np.zeros(1))  # waits, as the first end may stop the others' coordination
-            raise Measured
-
-    return Timing
-
-
-def endless_calls(
-    recorder: Any, steps: Callable, data: Any, count: int
-) -> Iterator[tuple[int, float]]:
-    """Yield steps and seconds of the calls that a run with epochs of `count` steps would make."""
-    while True:
-        for rows, _, seconds in recorder.calls(steps, data, count):
-            yield len(rows), seconds
-
-
-def time_blocks(recorder: Any, calls: Iterator[tuple[int, float]]) -> list[list[float]]:
-    """Return steps and seconds of blocks of calls, without the calls that trace and warm up.
-
-    Several tasks stop together, because each computes with the mean of all their times.
+    Several tasks make the same calls, because each computes with the mean of all their times.
     """
+    stack = script.STEPS_PER_STACK
+    asked = min(script.STEPS_PER_CALL or 0, MOST_STEPS_PER_CALL)
+    size = asked or 1
+    while True:
+        left = script.STEPS_PER_EPOCH
+        while left:
+            count = min(left, -(-size // stack) * stack)
+            began = time.perf_counter()
+            steps(data, tf.constant(count)).numpy()
+            seconds = agreed(time.perf_counter() - began)
+            yield count, seconds
+            size = asked or max(1, min(int(CALL_SECONDS * count / seconds), 4 * count))
+            left -= count
 
-    def agreed(seconds: float) -> float:
-        return float(recorder.summed(np.array([seconds]))[0] / recorder.tasks)
 
-    agreed(next(calls)[1])
+def time_blocks(calls: Iterator[tuple[int, float]]) -> list[list[float]]:
+    """Return steps and seconds of blocks of calls, without the calls that trace and warm up."""
+    next(calls)
     blocks, warm = [[0.0, 0.0]], 0.0
-    for steps, own_seconds in calls:
-        seconds = agreed(own_seconds)
+    for steps, seconds in calls:
         if len(blocks) == 1 and seconds < WARM_CALL_SECONDS and warm < WARM_SECONDS:
             warm += seconds
             continue
@@ -140,15 +117,21 @@ def bound_memory(data_mib: int) -> None:
 
 
 def try_size(folder: pathlib.Path) -> dict[str, Any]:
-    """Run the script of a size until it is measured."""
+    """Train with the script of a size until it is measured."""
     script = import_script(folder / "train.py")
-    blocks: list[list[float]] = []
-    script.Recorder = timing_recorder(script.Recorder, blocks)
-    if (script.STEPS_PER_CALL or 0) > MOST_STEPS_PER_CALL:
-        script.STEPS_PER_CALL = None  # complete epochs of small batches take too long
-    sys.argv = ["train.py", "--run-dir", str(folder)]
-    with contextlib.suppress(Measured):
-        script.main()
+    strategy = script.make_strategy()
+    model = xray.make_model(script, strategy)
+    train_data, test_data = script.make_batches(strategy, 0)
+    train_steps, test_steps = script.make_loops(strategy, *script.make_steps(model))
+
+    def agreed(seconds: float) -> float:
+        return xray.mean_of_tasks(strategy, seconds)
+
+    blocks = time_blocks(endless_calls(script, train_steps, iter(train_data), agreed))
+    test_steps(iter(test_data), tf.constant(min(TEST_STEPS, script.TEST_STEPS)))
+    checkpoint = tf.train.Checkpoint(model=model, optimizer=model.optimizer)
+    checkpoint.save(str(folder / f"process-{os.getpid()}" / "ckpt"))
+    agreed(0.0)  # waits, as the first end may stop the others' coordination
     shutil.rmtree(folder, ignore_errors=True)  # checkpoints of many sizes may fill a disk
     return {"peak_bytes": peak_bytes(), "blocks": blocks}
 

@@ -11,6 +11,7 @@ workers are asynchronous, one process reports the batch that each worker takes i
 
 import contextlib
 import hashlib
+import json
 import math
 import os
 import pathlib
@@ -29,6 +30,8 @@ from .script import import_script
 HASH_DIGITS = 12
 PART = "part "
 PROGRESS = "progress/.ATTRIBUTES/VARIABLE_VALUE"
+OBSERVED = "observed/.ATTRIBUTES/py_state"
+"""What a checkpoint holds of the run, by a script's own recorder or by the observer."""
 
 
 def saved_steps(folder: pathlib.Path) -> dict[str, int]:
@@ -40,8 +43,15 @@ def saved_steps(folder: pathlib.Path) -> dict[str, int]:
     for index in folder.glob("ckpt-*.index"):
         path = str(index.with_suffix(""))
         with contextlib.suppress(tf.errors.OpError, ValueError):
-            found[path] = int(tf.train.load_checkpoint(path).get_tensor(PROGRESS)[0])
+            found[path] = steps_of(tf.train.load_checkpoint(path))
     return found
+
+
+def steps_of(checkpoint: Any) -> int:
+    """Return the number of steps done in a checkpoint."""
+    if checkpoint.has_tensor(OBSERVED):
+        return int(json.loads(checkpoint.get_tensor(OBSERVED))["step"])
+    return int(checkpoint.get_tensor(PROGRESS)[0])
 
 
 def find_checkpoint(folder: pathlib.Path, step: int) -> tuple[str | None, int]:
@@ -96,6 +106,14 @@ def meet(strategy: tf.distribute.Strategy, start: int) -> None:
             f"The run went on and saved a new checkpoint meanwhile, so not all workers found the "
             f"checkpoint of step {start}. Take the X-ray again."
         )
+
+
+def mean_of_tasks(strategy: tf.distribute.Strategy, value: float) -> float:
+    """Return the mean of a value over the processes of all workers; each waits for all others."""
+    if "TF_CONFIG" not in os.environ:
+        return value
+    own = strategy.run(tf.identity, args=(tf.constant(value, tf.float64),))
+    return float(strategy.reduce("MEAN", own, None))
 
 
 def go_forward(script: Any, steps: Callable, data: Any, first: int, last: int) -> None:

@@ -4,6 +4,7 @@ import contextlib
 import json
 import pathlib
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -51,15 +52,51 @@ def without_sum(strategy: tf.distribute.Strategy) -> Iterator[None]:
         del extended.batch_reduce_to
 
 
+def recorder_of(script: Any, scratch: pathlib.Path, steps_per_call: int) -> Any:
+    """Return what records a script's calls: its own recorder, or the observer."""
+    if not hasattr(script, "Recorder"):
+        return Observed(script, scratch, steps_per_call)
+    script.Recorder.is_due = False
+    recorder = script.Recorder()
+    recorder.save_seconds = float("inf")  # of scripts of earlier releases
+    return recorder
+
+
+class Observed:
+    """The observer of a lesson, with the names by which a script's own recorder is used."""
+
+    tasks, task = 1, "worker-0"
+
+    def __init__(self, script: Any, scratch: pathlib.Path, steps_per_call: int) -> None:
+        from workbench_observe.watch import Watch
+
+        (scratch / self.task).mkdir()
+        self.watch = Watch(scratch, self.task, threading.Event())
+        self.script, self.steps_per_call = script, steps_per_call
+        self.call: Callable[[Any], Any] | None = None
+
+    @property
+    def sums(self) -> np.ndarray:
+        """Loss, right answers, examples and seconds of all calls so far."""
+        return self.watch.sums
+
+    def restore(self, strategy: tf.distribute.Strategy, model: tf.keras.Model) -> None:
+        """Make the calls of this model."""
+        self.call = self.script.make_calls(strategy, model, self.steps_per_call)
+
+    def train(self, _: Callable, data: Any, __: int) -> None:
+        """Do and record a call."""
+        assert self.call is not None
+        self.call(data)
+
+
 class Bench:
     """The objects that a script's `main` makes, and ways to time a step with them, in seconds."""
 
     def __init__(self, run_dir: pathlib.Path, steps_per_call: int, scratch: str) -> None:
         self.script = script = import_script(run_dir / "train.py")
         sys.argv = ["train.py", "--run-dir", scratch]
-        script.Recorder.is_due = False
-        self.recorder = script.Recorder()
-        self.recorder.save_seconds = float("inf")  # of scripts of earlier releases
+        self.recorder = recorder_of(script, pathlib.Path(scratch), steps_per_call)
         self.strategy = script.make_strategy()
         self.model = self.make_model(self.strategy)
         self.recorder.restore(self.strategy, self.model)

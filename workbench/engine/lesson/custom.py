@@ -1,0 +1,48 @@
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from workbench.engine.strategies.cpu.mirrored import make_strategy
+
+    from ..constants import EPOCHS, SEED, STEPS_PER_EPOCH, STEPS_PER_EXECUTION
+    from ..models.mlp import make_model
+    from ..pipelines.usual import make_batches
+    from .loops import make_loops
+    from .metrics import make_metrics
+    from .steps import make_steps
+
+
+def main(run_dir: str) -> None:
+    """Train with a custom loop, from the first step or from the last checkpoint."""
+    strategy = make_strategy()
+    tf.keras.utils.set_random_seed(SEED)
+    with strategy.scope():
+        model = make_model()
+        model.optimizer.build(model.trainable_variables)
+    # Outside of the scope, because Keras 3 counts wrongly in that of CentralStorageStrategy.
+    metrics = [make_metrics(), make_metrics()]
+    epoch = tf.Variable(0)
+    counts = [each.value for metric in metrics[0] for each in metric.variables]
+    state = {"model": model, "optimizer": model.optimizer, "epoch": epoch, "counts": counts}
+    checkpoint = tf.train.Checkpoint(**state)
+    manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
+    checkpoint.restore(manager.latest_checkpoint)
+    step = int(model.optimizer.iterations.numpy())
+    train_batches, test_batches = make_batches(strategy, step)
+    train_batches = iter(train_batches)
+    train, test = make_loops(strategy, *make_steps(model, *metrics))
+    for number in range(int(epoch.numpy()), EPOCHS):
+        while step < (number + 1) * STEPS_PER_EPOCH:
+            steps = min(STEPS_PER_EXECUTION, (number + 1) * STEPS_PER_EPOCH - step)
+            train(train_batches, tf.constant(steps))
+            step += steps
+        test(iter(test_batches))
+        results = [float(metric.result()) for phase in metrics for metric in phase]
+        line = "epoch {}: loss {:.4f}, accuracy {:.4f}, test loss {:.4f}, test accuracy {:.4f}"
+        print(line.format(number + 1, *results))
+        for metric in (*metrics[0], *metrics[1]):
+            metric.reset_state()
+        epoch.assign(number + 1)
+        manager.save()
+    model.save(f"{run_dir}/model.keras")
