@@ -20,7 +20,7 @@ from tests.benchmarks.alternation import Segment, alternate
 from tests.benchmarks.engine import Engine, mlp, rate_of
 from tests.benchmarks.report import Comparison, conclude, print_line
 
-LONG = {"per_replica_batch_size": 2048, "synthetic_examples": 500 * 2 * 2048}
+LONG = {"per_replica_batch_size": 4096, "synthetic_examples": 100 * 2 * 4096}
 ROUNDS = 61
 QUICK_ROUNDS = 5
 

@@ -105,6 +105,11 @@ def test_a_lesson_is_its_slots_in_order_with_public_names_only(name: str) -> Non
         assert not (isinstance(node, ast.Attribute) and node.attr.startswith("_"))
 
 
+def test_a_script_whose_losses_are_scaled_has_a_recorder() -> None:
+    assert "class Recorder" in script(TWO_GPUS, precision="mixed_float16")
+    assert "class Recorder" not in script(TWO_GPUS)
+
+
 @pytest.mark.parametrize("name", RECORDING)
 def test_slots_come_in_order_and_the_recorder_below_the_marker(name: str) -> None:
     above, below = render(name).split(MARKER)

@@ -17,7 +17,7 @@ EPOCHS = 5  # each followed by a test pass
 STEPS_PER_EPOCH = 156  # 10,000 examples, 156 steps an epoch; 16 examples left out
 LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.BinaryAccuracy  # 1 or 0 for each example
-STEPS_PER_EXECUTION = 200  # in a graph call
+STEPS_PER_EXECUTION = 200  # steps in one call of a graph function
 
 
 def make_strategy() -> tf.distribute.Strategy:
@@ -128,7 +128,7 @@ def make_steps(model: tf.keras.Model, train_metrics: tuple, test_metrics: tuple)
 def make_loops(
     strategy: tf.distribute.Strategy, train_step: Callable, test_step: Callable
 ) -> list[Callable]:
-    """Return two graph functions: one trains on so many batches, one tests on all batches."""
+    """Return two graph functions: one trains on some batches, one tests on all batches."""
 
     @tf.function
     def train(batches: tf.distribute.DistributedIterator, steps: tf.Tensor) -> None:
@@ -153,6 +153,7 @@ def main(run_dir: str) -> None:
     # Outside of the scope, because Keras 3 counts wrongly in that of CentralStorageStrategy.
     metrics = [make_metrics(), make_metrics()]
     epoch = tf.Variable(0)
+    # What is measured is saved too, because a checkpoint may be made within an epoch.
     counts = [each.value for metric in metrics[0] for each in metric.variables]
     state = {"model": model, "optimizer": model.optimizer, "epoch": epoch, "counts": counts}
     checkpoint = tf.train.Checkpoint(**state)
@@ -183,4 +184,4 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "aa71b0ae168ffbd0", "config": {"strategy": "default", "devices": ["CPU:0"]}}
+# config: {"sha256": "40f7943b8a350b51", "config": {"strategy": "default", "devices": ["CPU:0"]}}

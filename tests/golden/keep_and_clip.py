@@ -20,7 +20,7 @@ STEPS_PER_EPOCH = 79  # 10,000 examples, 79 steps an epoch; the last step takes 
 LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.BinaryAccuracy  # 1 or 0 for each example
 CLIP_NORM = 1.0  # of the gradient summed over the replicas
-STEPS_PER_EXECUTION = 200  # in a graph call
+STEPS_PER_EXECUTION = 200  # steps in one call of a graph function
 
 
 def make_strategy() -> tf.distribute.Strategy:
@@ -124,7 +124,7 @@ def make_steps(model: tf.keras.Model, train_metrics: tuple, test_metrics: tuple)
         replicas = tf.distribute.get_replica_context()
         summed = replicas.all_reduce("SUM", gradients)
         parts, _ = tf.clip_by_global_norm(summed, CLIP_NORM)
-        # The optimizer sums over the replicas once more.
+        # The optimizer sums over the replicas again, so each gives its share.
         return [part / replicas.num_replicas_in_sync for part in parts]
 
     def measure(metrics: tuple, labels: tf.Tensor, outputs: tf.Tensor, losses: tf.Tensor) -> None:
@@ -146,7 +146,7 @@ def make_steps(model: tf.keras.Model, train_metrics: tuple, test_metrics: tuple)
 def make_loops(
     strategy: tf.distribute.Strategy, train_step: Callable, test_step: Callable
 ) -> list[Callable]:
-    """Return two graph functions: one trains on so many batches, one tests on all batches."""
+    """Return two graph functions: one trains on some batches, one tests on all batches."""
 
     @tf.function
     def train(batches: tf.distribute.DistributedIterator, steps: tf.Tensor) -> None:
@@ -171,6 +171,7 @@ def main(run_dir: str) -> None:
     # Outside of the scope, because Keras 3 counts wrongly in that of CentralStorageStrategy.
     metrics = [make_metrics(), make_metrics()]
     epoch = tf.Variable(0)
+    # What is measured is saved too, because a checkpoint may be made within an epoch.
     counts = [each.value for metric in metrics[0] for each in metric.variables]
     state = {"model": model, "optimizer": model.optimizer, "epoch": epoch, "counts": counts}
     checkpoint = tf.train.Checkpoint(**state)
@@ -201,5 +202,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "ce7fb46c54fcef68", "config": {"devices": ["CPU:0"], "replicas": 2,
+# config: {"sha256": "b9f15c6fde19cddd", "config": {"devices": ["CPU:0"], "replicas": 2,
 #     "last_batch": "keep", "clip_norm": 1.0}}

@@ -22,7 +22,7 @@ EPOCHS = 2  # each followed by a test pass
 STEPS_PER_EPOCH = 468  # 60,000 examples, 468 steps an epoch; 96 examples left out
 LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.SparseCategoricalAccuracy  # 1 or 0 for each example
-STEPS_PER_EXECUTION = 5  # in a graph call
+STEPS_PER_EXECUTION = 5  # steps in one call of a graph function
 
 
 def make_strategy() -> tf.distribute.Strategy:
@@ -208,7 +208,7 @@ def make_steps(model: tf.keras.Model, train_metrics: tuple, test_metrics: tuple)
 def make_loops(
     strategy: tf.distribute.Strategy, train_step: Callable, test_step: Callable
 ) -> list[Callable]:
-    """Return two graph functions: one trains on so many batches, one tests on all batches."""
+    """Return two graph functions: one trains on some batches, one tests on all batches."""
 
     @tf.function
     def train(batches: tf.distribute.DistributedIterator, steps: tf.Tensor) -> None:
@@ -233,6 +233,7 @@ def main(run_dir: str) -> None:
     # Outside of the scope, because Keras 3 counts wrongly in that of CentralStorageStrategy.
     metrics = [make_metrics(), make_metrics()]
     epoch = tf.Variable(0)
+    # What is measured is saved too, because a checkpoint may be made within an epoch.
     counts = [each.value for metric in metrics[0] for each in metric.variables]
     state = {"model": model, "optimizer": model.optimizer, "epoch": epoch, "counts": counts}
     checkpoint = tf.train.Checkpoint(**state)
@@ -263,5 +264,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "ec9429b8b162b099", "config": {"data": "fashion_mnist", "devices": ["CPU:0"],
+# config: {"sha256": "6daf5442815890b9", "config": {"data": "fashion_mnist", "devices": ["CPU:0"],
 #     "replicas": 2, "epochs": 2}}

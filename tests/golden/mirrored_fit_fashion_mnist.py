@@ -21,8 +21,7 @@ EPOCHS = 2  # each followed by a test pass
 STEPS_PER_EPOCH = 468  # 60,000 examples, 468 steps an epoch; 96 examples left out
 LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.SparseCategoricalAccuracy  # 1 or 0 for each example
-# in a graph call; divides the steps of an epoch, else Keras 3 trains too many
-STEPS_PER_EXECUTION = 4
+STEPS_PER_EXECUTION = 4  # divides the steps of an epoch, else Keras 3 trains too many
 
 
 def make_strategy() -> tf.distribute.Strategy:
@@ -222,5 +221,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "a463cb0eb6a6b032", "config": {"loop": "fit", "data": "fashion_mnist",
+# config: {"sha256": "c143b05de898b8b6", "config": {"loop": "fit", "data": "fashion_mnist",
 #     "devices": ["CPU:0"], "replicas": 2, "epochs": 2}}

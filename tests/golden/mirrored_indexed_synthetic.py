@@ -22,7 +22,7 @@ TEST_STEPS = 32  # every test example once
 LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.BinaryAccuracy  # 1 or 0 for each example
 STEPS_PER_STACK = 39  # batches in one element of the pipeline
-STEPS_PER_EXECUTION = 234  # in a graph call
+STEPS_PER_EXECUTION = 234  # steps in one call of a graph function; a multiple of STEPS_PER_STACK
 
 
 def make_strategy() -> tf.distribute.Strategy:
@@ -175,7 +175,7 @@ def make_steps(model: tf.keras.Model, train_metrics: tuple, test_metrics: tuple)
 def make_loops(
     strategy: tf.distribute.Strategy, train_step: Callable, test_step: Callable
 ) -> list[Callable]:
-    """Return two graph functions: one trains on so many layers of stacks, one tests."""
+    """Return two graph functions: one trains for some steps, one tests on all batches."""
 
     def train_on_layer(stack: tuple[tf.Tensor, ...], layer: tf.Tensor) -> None:
         train_step(tf.nest.map_structure(lambda part: part[layer], stack))
@@ -205,6 +205,7 @@ def main(run_dir: str) -> None:
     # Outside of the scope, because Keras 3 counts wrongly in that of CentralStorageStrategy.
     metrics = [make_metrics(), make_metrics()]
     epoch = tf.Variable(0)
+    # What is measured is saved too, because a checkpoint may be made within an epoch.
     counts = [each.value for metric in metrics[0] for each in metric.variables]
     state = {"model": model, "optimizer": model.optimizer, "epoch": epoch, "counts": counts}
     checkpoint = tf.train.Checkpoint(**state)
@@ -235,5 +236,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "bf6d3ca3af07bc64", "config": {"devices": ["CPU:0"], "replicas": 2,
+# config: {"sha256": "d05b515c23650854", "config": {"devices": ["CPU:0"], "replicas": 2,
 #     "global_batch_size": 64, "pipeline": "indexed"}}

@@ -19,7 +19,7 @@ EPOCHS = 5  # each followed by a test pass
 STEPS_PER_EPOCH = 78  # 10,000 examples, 78 steps an epoch; 16 examples left out
 LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.BinaryAccuracy  # 1 or 0 for each example
-STEPS_PER_EXECUTION = 200  # in a graph call
+STEPS_PER_EXECUTION = 200  # steps in one call of a graph function
 
 
 def make_strategy() -> tf.distribute.Strategy:
@@ -136,7 +136,7 @@ def make_steps(model: tf.keras.Model, train_metrics: tuple, test_metrics: tuple)
 def make_loops(
     strategy: tf.distribute.Strategy, train_step: Callable, test_step: Callable
 ) -> list[Callable]:
-    """Return two graph functions: one trains on so many batches, one tests on all batches."""
+    """Return two graph functions: one trains on some batches, one tests on all batches."""
 
     @tf.function
     def train(batches: tf.distribute.DistributedIterator, steps: tf.Tensor) -> None:
@@ -161,6 +161,7 @@ def main(run_dir: str) -> None:
     # Outside of the scope, because Keras 3 counts wrongly in that of CentralStorageStrategy.
     metrics = [make_metrics(), make_metrics()]
     epoch = tf.Variable(0)
+    # What is measured is saved too, because a checkpoint may be made within an epoch.
     counts = [each.value for metric in metrics[0] for each in metric.variables]
     state = {"model": model, "optimizer": model.optimizer, "epoch": epoch, "counts": counts}
     checkpoint = tf.train.Checkpoint(**state)
@@ -191,5 +192,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "7fe815292d1bc744", "config": {"devices": ["CPU:0"], "replicas": 2, "xla":
+# config: {"sha256": "8b1825e92f85e569", "config": {"devices": ["CPU:0"], "replicas": 2, "xla":
 #     true}}

@@ -98,6 +98,16 @@ def test_damaged_checkpoints_are_passed_over(loop: Path, tmp_path: Path) -> None
     assert (losses(folder) == losses(loop)).all()
 
 
+def test_a_script_may_begin_with_the_weights_of_another_training(
+    loop: Path, tmp_path: Path
+) -> None:
+    script, path = tmp_path / "mine.py", str(loop / "saved" / "ckpt-3")
+    script.write_text(LOOP.read_text().replace("manager.latest_checkpoint", repr(path)))
+    observe(script, tmp_path / "run", STEPS + 2)
+    assert np.load(tmp_path / "run" / f"losses-{STEPS}.npy").shape == (2, 2)
+    assert losses(tmp_path / "run").shape == (2, 2)
+
+
 def test_a_run_whose_checkpoints_are_gone_does_not_start_again(loop: Path, tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(loop, folder, ignore=shutil.ignore_patterns("saved"))
@@ -140,6 +150,7 @@ print(__name__, __file__, sys.argv, sys.path[0], records.WHAT)
     ("end", "status", "words"),
     [
         ("", 0, ""),
+        ("sys.exit()", 0, ""),
         ("sys.exit(7)", 7, ""),
         ("sys.exit('No data.')", 1, "No data."),
         ("raise ValueError('a fault')", 1, "ValueError: a fault"),

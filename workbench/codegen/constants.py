@@ -91,8 +91,11 @@ def _all(plan: Plan, lesson: bool) -> Iterator[tuple[str, str, str]]:
     yield "CLIP_NORM", repr(plan.config.clip_norm), "of the gradient summed over the replicas"
     yield "STEPS_PER_STACK", repr(plan.steps_per_stack), "batches in one element of the pipeline"
     if lesson:
-        divides = "in a graph call; divides the steps of an epoch, else Keras 3 trains too many"
-        in_call = divides if plan.loop == "fit" else "in a graph call"
+        in_call = "steps in one call of a graph function"
+        if plan.loop == "fit":
+            in_call = "divides the steps of an epoch, else Keras 3 trains too many"
+        elif plan.pipeline == "indexed":
+            in_call += "; a multiple of STEPS_PER_STACK"
         yield "STEPS_PER_EXECUTION", repr(plan.graph_steps), in_call
     else:
         yield "STEPS_PER_EXECUTION", repr(plan.steps_per_execution), "steps between two callbacks"

@@ -24,7 +24,8 @@ def run(arguments: list[str]) -> NoReturn:
     asked = options.parse_args(arguments)
     sys.argv = [asked.script, *asked.arguments]
     sys.path.insert(0, str(pathlib.Path(asked.script).parent.absolute()))
-    leave_with(lambda: observe(asked.script, asked.run_dir))
+    run_dir = None if asked.run_dir is None else asked.run_dir.absolute()
+    leave_with(lambda: observe(asked.script, run_dir))
 
 
 def observe(script: str, run_dir: pathlib.Path | None) -> None:
@@ -39,7 +40,11 @@ def observe(script: str, run_dir: pathlib.Path | None) -> None:
 
     with Watch(run_dir, task, stop) as watch:
         watch.event("imported")
-        runpy.run_path(script, run_name="__main__")
+        try:
+            runpy.run_path(script, run_name="__main__")
+        except SystemExit as end:
+            if end.code or watch.stopped:
+                raise
         watch.finish()
 
 

@@ -5,6 +5,7 @@ They are those that the step gives to its Keras metrics, else the scalars that i
 graph, the rows of all replicas go into a queue together with the time; `take` empties the queues.
 """
 
+import collections
 import functools
 import itertools
 import threading
@@ -80,7 +81,7 @@ def scalars(result: Any) -> dict[str, tf.Tensor]:
     """Return the floating scalars that a step returns, by name; a single one is its loss."""
     named = result if isinstance(result, dict) else {LOSS: result}
     return {
-        bare(str(name)): value
+        bare(str(name)): tf.cast(value, tf.float32) if value.dtype.size < 4 else value
         for name, value in named.items()
         if tf.is_tensor(value) and value.shape.rank == 0 and value.dtype.is_floating
     }
@@ -173,7 +174,7 @@ class Rows:
         self.ran, self.stepped = ran, stepped
         self.running = threading.local()
         self.queues: dict[tuple[Any, ...], tf.queue.FIFOQueue] = {}
-        self.done: list[tuple[bool, np.ndarray, float]] = []
+        self.done = collections.deque[tuple[bool, np.ndarray, float]]()
         """Rows of eager steps."""
         watch_reports(patches)
         for owner in (distribute_lib.StrategyBase, tpu_strategy.TPUStrategyV2):
@@ -181,7 +182,9 @@ class Rows:
 
     def take(self) -> Iterator[tuple[bool, np.ndarray, np.ndarray]]:
         """Yield new rows: whether they are of training; [steps, replicas, 3]; time of each step."""
-        done, self.done = self.done, []
+        done = []
+        while self.done:  # another thread may add to it
+            done.append(self.done.popleft())
         for trains, part in itertools.groupby(done, key=lambda each: each[0]):
             _, rows, times = zip(*part, strict=True)
             yield trains, np.stack(rows), np.array(times)

@@ -50,15 +50,15 @@ class Saving:
         patches.wrap(tf.train.Checkpoint, "restore", self._watched_restore)
         patches.wrap(keras.Model, "save", self._watched_model)
 
-    def save(self, manager: tf.train.CheckpointManager) -> str:
-        """Save a checkpoint; return its name."""
-        return pathlib.Path(self._save(manager)).name
+    def save(self, manager: tf.train.CheckpointManager) -> str | None:
+        """Save a checkpoint; return its path."""
+        return self._save(manager)
 
     def _watched_init(self, init: Callable) -> Callable:
         def watched(
             manager: Any, checkpoint: Any, directory: Any, *args: Any, **named: Any
         ) -> None:
-            listed = pathlib.Path(directory) / named.get("checkpoint_name", "checkpoint")
+            listed = pathlib.Path(directory) / "checkpoint"
             try:
                 listed.read_text()
             except UnicodeDecodeError:  # a damaged list of names, which a manager cannot read
@@ -77,15 +77,17 @@ class Saving:
             if manager not in self.managers:
                 return save(manager, *args, **named)
             self.observer.end_epoch()
-            self.observer.save(lambda: save(manager, *args, **named))
-            return manager.latest_checkpoint
+            return self.observer.save(lambda: save(manager, *args, **named))
 
         return watched
 
     def _watched_restore(self, restore: Callable) -> Callable:
         def watched(checkpoint: Any, save_path: Any, *args: Any, **named: Any) -> Any:
             manager = next((each for each in self.managers if each.checkpoint is checkpoint), None)
-            if manager is None:
+            elsewhere = save_path and pathlib.Path(save_path).parent != pathlib.Path(
+                getattr(manager, "directory", "")
+            )
+            if manager is None or elsewhere:  # such as the weights of another training
                 return restore(checkpoint, save_path, *args, **named)
             paths = list(self._candidates(manager, save_path))
             for path in paths:
@@ -125,11 +127,15 @@ class Saving:
 
     def _watched_model(self, save: Callable) -> Callable:
         def watched(model: Any, filepath: Any, *args: Any, **named: Any) -> None:
+            path = pathlib.Path(filepath)
+            before = path.stat().st_mtime_ns if path.is_file() else None
+
             def write() -> None:
                 try:
                     save(model, filepath, *args, **named)
                 except BaseException:
-                    pathlib.Path(filepath).unlink(missing_ok=True)
+                    if path.is_file() and path.stat().st_mtime_ns != before:
+                        path.unlink()  # a part of a model
                     raise
 
             self.observer.save_model(write)

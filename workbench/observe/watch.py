@@ -44,7 +44,8 @@ class Watch:
         self.result: dict[str, float] = {}
         self.weights: list[Any] = []
         self.started = self.testing = self.traced_once = self.step_traced = self.unsaved = False
-        self.nonfinite, self.tracing_since = False, 0.0
+        self.nonfinite = self.stopped = False
+        self.tracing_since = 0.0
         self.span: tuple[float, float] | None = None
         """When the steps that are not yet recorded began: wall clock, performance counter."""
         self.is_new, self.is_cold, self.saved_at = True, True, time.monotonic()
@@ -141,6 +142,7 @@ class Watch:
             sys.exit(3)
         if self.stop.is_set():
             self._save_all(stopping=True)
+            self.stopped = True
             self.events.last("stopped", step=self.step)
             sys.exit(0)
         if self._is_due():
@@ -180,7 +182,8 @@ class Watch:
                 self.records.append(self.step, rows, start, seconds)
             except OSError as error:
                 self.event("unrecorded", first_step=self.step, steps=len(rows), error=str(error))
-        for step, replica in np.argwhere(~np.isfinite(rows[..., 0]))[:1].tolist():
+        broken = [] if self.nonfinite else np.argwhere(~np.isfinite(rows[..., 0]))[:1].tolist()
+        for step, replica in broken:
             self.event("nonfinite", step=self.step + step, replica=replica)
             self.nonfinite = True
         self.step += len(rows)
@@ -213,24 +216,29 @@ class Watch:
             self.save(save, wait=stopping, stopping=stopping)
 
     def save(
-        self, action: Callable[[], Any], *, wait: bool = False, stopping: bool = False
-    ) -> None:
-        """Save a checkpoint. On a full disk, training goes on or, with `wait`, waits."""
+        self, action: Callable[[], str | None], *, wait: bool = False, stopping: bool = False
+    ) -> str | None:
+        """Save a checkpoint; return its path.
+
+        On a full disk, training goes on or, with `wait`, waits. The result is None if nothing was
+        saved: the disk is full, or it is too early for the manager's `checkpoint_interval`.
+        """
+        saved = list[str | None]()
         self.check_weights()
         self.report_memory()
         self.event("saving", step=self.step)
-        error = self.write(action, "its checkpoint", wait=wait, stopping=stopping)
-        if error is None:
-            self.event(
-                "checkpoint",
-                step=self.step,
-                checkpoint=pathlib.Path(self.saving.managers[0].latest_checkpoint).name,
-            )
+        error = self.write(
+            lambda: saved.append(action()), "its checkpoint", wait=wait, stopping=stopping
+        )
+        path = saved[-1] if saved else None
+        if path is not None:
+            self.event("checkpoint", step=self.step, checkpoint=pathlib.Path(path).name)
         elif isinstance(error, OSError | tf.errors.OpError):
             self.event("checkpoint_failed", step=self.step, error=str(error)[:500])
-        else:
+        elif error is not None:
             raise error
         self.unsaved, self.saved_at, self.is_new = error is not None, time.monotonic(), False
+        return path
 
     def write(
         self, action: Callable[[], Any], what: str, *, wait: bool, stopping: bool = False

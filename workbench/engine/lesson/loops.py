@@ -6,7 +6,7 @@ import tensorflow as tf
 def make_loops(
     strategy: tf.distribute.Strategy, train_step: Callable, test_step: Callable
 ) -> list[Callable]:
-    """Return two graph functions: one trains on so many batches, one tests on all batches."""
+    """Return two graph functions: one trains on some batches, one tests on all batches."""
 
     @tf.function
     def train(batches: tf.distribute.DistributedIterator, steps: tf.Tensor) -> None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 def make_loops(
     strategy: tf.distribute.Strategy, train_step: Callable, test_step: Callable
 ) -> list[Callable]:
-    """Return two graph functions: one trains on so many layers of stacks, one tests."""
+    """Return two graph functions: one trains for some steps, one tests on all batches."""
 
     def train_on_layer(stack: tuple[tf.Tensor, ...], layer: tf.Tensor) -> None:
         train_step(tf.nest.map_structure(lambda part: part[layer], stack))

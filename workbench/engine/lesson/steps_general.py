@@ -32,7 +32,7 @@ def make_steps(model: tf.keras.Model, train_metrics: tuple, test_metrics: tuple)
         replicas = tf.distribute.get_replica_context()
         summed = replicas.all_reduce("SUM", gradients)
         parts, _ = tf.clip_by_global_norm(summed, CLIP_NORM)
-        # The optimizer sums over the replicas once more.
+        # The optimizer sums over the replicas again, so each gives its share.
         return [part / replicas.num_replicas_in_sync for part in parts]
 
     def measure(metrics: tuple, labels: tf.Tensor, outputs: tf.Tensor, losses: tf.Tensor) -> None:
