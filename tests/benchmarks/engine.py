@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import os
 import sys
 import threading
 import time
@@ -17,6 +18,7 @@ import tensorflow as tf
 from workbench import RunConfig, make_plan, render_script
 from workbench.devices import detect
 from workbench.observe.watch import Watch
+from workbench.runs.processes.environment import THREADS, Launch
 
 Train = Callable[[int], None]
 
@@ -56,6 +58,9 @@ class Engine:
 
     def __init__(self, config: RunConfig, folder: Path) -> None:
         self.script = load_script(config, folder)
+        # As a run starts: TensorFlow reads it when it opens its devices.
+        launch = Launch(sys.executable, folder, None, cpu_replicas=config.replicas or 1)
+        os.environ[THREADS] = launch.environment()[THREADS]
         self.strategy = self.script.make_strategy()
         self.batches, _ = self.script.make_batches(self.strategy, 0)
         self.make = self.fit if config.loop == "fit" else self.loop
