@@ -27,7 +27,7 @@ from workbench.runs.processes.environment import Launch
 from workbench.runs.processes.forks import COLD, Forks
 
 ROOT = Path(__file__).parents[1]
-LAUNCH = Launch(sys.executable, ROOT, module_dir=ROOT)
+LAUNCH = Launch(sys.executable, ROOT, module_dirs=(ROOT,))
 STATE = "WORKBENCH_TESTS_FORKS"
 """The variable that names the state folder with the server's files; conftest.py sets it."""
 LOG_LEVEL = {"TF_CPP_MIN_LOG_LEVEL": "2"}

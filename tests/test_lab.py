@@ -58,7 +58,7 @@ def test_jupyterlab_serves_the_printed_address_and_ends_on_sigterm(tmp_path: Pat
     state = tmp_path / "state"
     environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime")}
     environment["WORKBENCH_STATE"] = str(state)
-    ahead = fork_server(Launch(sys.executable, tmp_path, None), state)
+    ahead = fork_server(Launch(sys.executable, tmp_path), state)
     with subprocess.Popen(
         command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -83,7 +83,7 @@ def test_it_loads_tensorflow_ahead_and_its_jupyterlab_holds_the_server(
         (tmp_path / f"{module}.py").write_text("")  # in its place: the start is the same
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(tmp_path), str(ROOT))))
     monkeypatch.setenv("WORKBENCH_STATE", str(tmp_path / "state"))
-    ahead = fork_server(Launch(sys.executable, tmp_path, None))
+    ahead = fork_server(Launch(sys.executable, tmp_path))
     become = "os.execv(sys.executable, [sys.executable, '-c', 'print(flush=True); input()'])"
     code = f"import os, sys; from workbench.lab import load_ahead; load_ahead(); {become}"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}

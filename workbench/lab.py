@@ -59,7 +59,7 @@ def load_ahead() -> None:
     JupyterLab, which replaces this process, then keeps the fork server alive.
     """
     if find_spec("tensorflow") is not None:
-        server = fork_server(Launch(sys.executable, Path.cwd(), None))
+        server = fork_server(Launch(sys.executable, Path.cwd()))
         with contextlib.suppress(OSError):  # Train works without the fork server
             server.start()
             server.hand_on()

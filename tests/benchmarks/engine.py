@@ -59,7 +59,7 @@ class Engine:
     def __init__(self, config: RunConfig, folder: Path) -> None:
         self.script = load_script(config, folder)
         # As a run starts: TensorFlow reads it when it opens its devices.
-        launch = Launch(sys.executable, folder, None, cpu_replicas=config.replicas or 1)
+        launch = Launch(sys.executable, folder, cpu_replicas=config.replicas or 1)
         os.environ[THREADS] = launch.environment()[THREADS]
         self.strategy = self.script.make_strategy()
         self.batches, _ = self.script.make_batches(self.strategy, 0)

@@ -99,7 +99,7 @@ def main() -> int:
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         os.environ["PYTHONPYCACHEPREFIX"] = f"{root}/modules"
         tutorial_seconds()
-        server = fork_server(Launch(sys.executable, Path.cwd(), None))
+        server = fork_server(Launch(sys.executable, Path.cwd()))
         server.start()
         wait_until(lambda: server.state == "ready")
         for number in range(rounds):

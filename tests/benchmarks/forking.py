@@ -67,7 +67,7 @@ class Bench:
 
     def __init__(self, root: Path) -> None:
         self.root, self.devices = root, detect(import_tensorflow=False)
-        self.server = fork_server(Launch(sys.executable, Path.cwd(), None))
+        self.server = fork_server(Launch(sys.executable, Path.cwd()))
 
     @contextmanager
     def loaded(self) -> Iterator[None]:

@@ -173,8 +173,8 @@ def test_a_packed_run_is_recognized(run: Run, tmp_path: Path) -> None:
     ("changed", "reason"),
     [
         (
-            {"version": 4},
-            r"is a bundle of version 4; .*versions 1 to 3\. Install the release .*: 0\.1",
+            {"version": 5},
+            r"is a bundle of version 5; .*versions 1 to 4\. Install the release .*: 0\.1",
         ),
         ({"created": "yesterday"}, "created in manifest.json is not of type float"),
         ({"versions": {"python": 3}}, "versions in manifest.json is not of type"),

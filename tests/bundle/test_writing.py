@@ -2,12 +2,14 @@
 
 import importlib.metadata
 import platform
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.bundle.bundles import VERSIONS, bundle_of, certified_run, texts_in
+from tests.codegen.golden import OWN_MODEL
 from tests.machines import LAPTOP
 from tests.widgets.folders import CONFIG, records, write_run, write_steps
 from workbench.bundle import read_bundle, write_bundle
@@ -44,6 +46,16 @@ def test_a_bundle_holds_all_that_a_replay_and_its_check_need(run: Run, tmp_path:
 def test_the_same_run_gives_the_same_bytes(run: Run, tmp_path: Path) -> None:
     one, other = (bundle_of(run, tmp_path / name).read_bytes() for name in ("1.zip", "2.zip"))
     assert one == other
+
+
+def test_the_own_files_that_the_script_imports_are_in_the_bundle(tmp_path: Path) -> None:
+    config = replace(CONFIG, model=f"{OWN_MODEL}:build_model")
+    run = certified_run(tmp_path / "runs", config=config)
+    path = bundle_of(run, tmp_path / "b.zip")
+    assert list(texts_in(path))[-1] == "own_code/own_model.py"
+    bundle = read_bundle(path)
+    assert bundle.own_code == {"own_model.py": OWN_MODEL.read_text()}
+    assert bundle.manifest.modules == []
 
 
 def test_the_exact_versions_of_all_needed_packages_are_pinned(run: Run, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ To renew them: `python -m tests.codegen.golden`.
 """
 
 import argparse
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from workbench.codegen import render_script
 from workbench.codegen.script import HELPERS, MARKS
 from workbench.config import RunConfig
 from workbench.plan import make_plan
+from workbench.runs.functions import keep_function
 
 FOLDER = Path(__file__).parents[1] / "golden"
 OWN_MODEL = Path(__file__).parent / "own_model.py"
@@ -44,6 +46,14 @@ CONFIGS = {
 @cache
 def render(name: str) -> str:
     return render_script(make_plan(CONFIGS[name], LAPTOP))
+
+
+@cache
+def notebook_model() -> str:
+    """Return the script of the custom model when it was written in a notebook."""
+    with tempfile.TemporaryDirectory() as folder:
+        model = keep_function(OWN_MODEL.read_text(), "build_model", Path(folder))
+        return render_script(make_plan(RunConfig(model=model, loop="fit"), LAPTOP))
 
 
 def shared(text: str) -> dict[str, str]:

@@ -1,15 +1,16 @@
-"""A custom model in the script: lifted from its file, or imported by name."""
+"""A custom model in the script: imported from its file or module, or lifted from a notebook."""
 
 import ast
 from pathlib import Path
 
 import pytest
 
-from tests.codegen.golden import OWN_MODEL, render
+from tests.codegen.golden import OWN_MODEL, notebook_model, render
 from tests.machines import LAPTOP
 from workbench.codegen import render_script
 from workbench.config import RunConfig
 from workbench.plan import PlanError, make_plan
+from workbench.runs.functions import keep_function
 
 HEAD = "import tensorflow as tf\n\n\n"
 
@@ -19,9 +20,7 @@ def script(model: str) -> str:
 
 
 def lifted(tmp_path: Path, text: str, function: str = "build") -> str:
-    path = tmp_path / "models.py"
-    path.write_text(text, encoding="utf-8")
-    return script(f"{path}:{function}")
+    return script(keep_function(text, function, tmp_path))
 
 
 def problems(tmp_path: Path, text: str, function: str = "build") -> list[str]:
@@ -31,9 +30,37 @@ def problems(tmp_path: Path, text: str, function: str = "build") -> list[str]:
     return [f"{problem.rule}|{problem.got}|{problem.fix}" for problem in raised.value.problems]
 
 
-def test_a_file_is_lifted_with_comments_classes_and_constants() -> None:
+def imported(text: str) -> list[str]:
+    """Return the statements of the script's make_model before its last."""
+    door = next(n for n in ast.parse(text).body if getattr(n, "name", "") == "make_model")
+    return [ast.unparse(node) for node in door.body[1:-1]]
+
+
+def test_a_notebooks_function_is_lifted_with_comments_classes_and_constants() -> None:
     body = OWN_MODEL.read_text().split("import tensorflow as tf\n", maxsplit=1)[1].strip()
-    assert body in render("own_model")
+    assert body in notebook_model()
+
+
+def test_a_file_is_imported_after_the_devices_are_set_and_sees_no_arguments() -> None:
+    assert imported(render("own_model")) == [
+        "del sys.argv[1:]",
+        "from own_model import build_model",
+    ]
+
+
+@pytest.mark.parametrize("stem", ["my-model", "02 model", "class"])
+def test_a_file_whose_name_is_no_name_of_python_is_imported_too(stem: str, tmp_path: Path) -> None:
+    path = tmp_path / f"{stem}.py"
+    path.write_text("def build(): ...\n")
+    text = script(f"{path}:build")
+    assert imported(text)[1] == f"build = importlib.import_module('{stem}').build"
+    assert "\nimport importlib\n" in text
+
+
+def test_a_file_may_use_the_names_of_scripts_and_end_with_a_main(tmp_path: Path) -> None:
+    path = tmp_path / "models.py"
+    path.write_text("SEED = 1\ndef build(): ...\nif __name__ == '__main__':\n    build()\n")
+    assert imported(script(f"{path}:build"))[1] == "from models import build"
 
 
 def test_the_docstring_of_the_file_is_left_out_and_its_imports_are_merged(tmp_path: Path) -> None:
@@ -49,11 +76,9 @@ def test_the_docstring_of_the_file_is_left_out_and_its_imports_are_merged(tmp_pa
 
 
 def test_a_module_is_imported_in_the_function_that_makes_the_model() -> None:
-    model = ast.parse(script("my_package.models:build"))
-    door = next(n for n in model.body if getattr(n, "name", "") == "make_model")
-    imported, returned = door.body[1:]
-    assert ast.unparse(imported) == "from my_package.models import build"
-    assert ast.unparse(returned) == "return check_model(build)"
+    text = script("my_package.models:build")
+    assert imported(text) == ["from my_package.models import build"]
+    assert "    return check_model(build)\n" in text
 
 
 def test_a_function_called_make_model_keeps_its_name(tmp_path: Path) -> None:
@@ -87,36 +112,12 @@ def test_unusual_line_separators_stay_inside_strings(mark: str, tmp_path: Path) 
 def test_names_that_the_script_uses_itself_are_reported(statement: str, tmp_path: Path) -> None:
     (problem,) = problems(tmp_path, f"{HEAD}{statement}\n\n\ndef build(): ...\n")
     assert "names" in problem
-    assert "Rename them in your file, or give the model as module:function." in problem
+    assert "Rename them in the notebook, or save the function in a file of your own." in problem
 
 
 def test_all_colliding_names_are_reported_together(tmp_path: Path) -> None:
     (problem,) = problems(tmp_path, f"{HEAD}SEED = 1\nEPOCHS = 2\n\n\ndef build(): ...\n")
     assert "|EPOCHS, SEED|" in problem
-
-
-def test_imported_files_of_the_folder_are_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "helpers.py").touch()
-    (tmp_path / "parts").mkdir()
-    (tmp_path / "parts" / "__init__.py").touch()
-    build = "def build():\n    import parts.blocks\n    return parts, layer\n"
-    assert problems(tmp_path, "from helpers import layer\n" + HEAD + build) == [
-        "code that imports only installed packages|helpers, parts from this folder|"
-        "Copy the code that it uses into its file, or give the model as module:function."
-    ]
-
-
-def test_a_file_with_the_name_of_an_installed_package_is_ignored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in ("json", "numpy"):
-        (tmp_path / f"{name}.py").touch()
-    build = "def build():\n    return json, numpy\n"
-    assert "import json\n" in lifted(tmp_path, "import json\nimport numpy\n" + HEAD + build)
 
 
 def test_an_import_that_the_script_has_too_is_no_collision(tmp_path: Path) -> None:

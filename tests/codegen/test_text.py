@@ -80,7 +80,7 @@ def test_names_and_interpreters_are_not_in_the_script(text: str) -> None:
 
 @pytest.mark.parametrize("text", NASTY)
 def test_the_path_of_a_custom_model_is_not_in_the_script(text: str, tmp_path: Path) -> None:
-    path = tmp_path / text / "models.py"
+    path = tmp_path / text / OWN_MODEL.name
     path.parent.mkdir()
     path.write_bytes(OWN_MODEL.read_bytes())
     scripts = [

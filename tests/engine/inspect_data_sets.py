@@ -16,10 +16,10 @@ ENDLESS = "endless_unknown"
 """The data set whose count of examples stops at once; all others are counted to their end."""
 
 
-def inspect(function: str, source: str) -> dict[str, Any]:
+def inspect(function: str, module: str) -> dict[str, Any]:
     """Return the inspection of a function."""
     inspect_data.COUNT_SECONDS = 0.0 if function == ENDLESS else 600.0
-    request = {"function": function, "module": None, "source": source, "file": "data.py"}
+    request = {"function": function, "module": module}
     output = io.StringIO()
     sys.stdin = io.StringIO(json.dumps(request))
     with contextlib.redirect_stdout(output), contextlib.suppress(SystemExit):
@@ -29,8 +29,9 @@ def inspect(function: str, source: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    source = Path(sys.argv[1]).read_text()
-    sys.stdout.write(json.dumps({name: inspect(name, source) for name in sys.argv[2:]}) + "\n")
+    path, *names = sys.argv[1:]
+    sys.path.insert(0, str(Path(path).parent))
+    sys.stdout.write(json.dumps({name: inspect(name, Path(path).stem) for name in names}) + "\n")
 
 
 if __name__ == "__main__":

@@ -26,6 +26,13 @@ def dropping() -> tf.keras.Model:
     return model
 
 
+def dropping_deeper() -> tf.keras.Model:
+    model = dropping()
+    model = tf.keras.Model(model.inputs, tf.keras.layers.Dense(1)(model.output))
+    model.compile(loss="mse")
+    return model
+
+
 class Doubled(tf.keras.Model):
     """A model whose train_step doubles the loss; the train_step of Keras does not."""
 

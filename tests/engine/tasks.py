@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,19 @@ import psutil
 
 from tests.engine.training import Trained
 from tests.forked import run_program
+from workbench.runs.processes.own_modules import own_files
 
 ASK = Path(__file__).parent / "ask_tasks.py"
 
 
 def train_alone(trained: Trained) -> str:
-    """Run a script without a supervisor, as a user can, and return its output."""
+    """Run a script without a supervisor, as a user can, and return its output.
+
+    The user's own files are beside it, as a user has to put them.
+    """
     folder = trained.run.dir
+    for path in own_files(trained.plan.to_json()):
+        shutil.copy(path, folder)
     command = [folder / "train.py", "--run-dir", folder]
     return run_program(command, folder, legacy=trained.legacy).stdout
 

@@ -52,7 +52,7 @@ def own_test_at(run: Run, step: int, folder: Path) -> list[dict[str, Any]]:
     text = re.sub(r"^STEPS_PER_EPOCH = .*$", f"STEPS_PER_EPOCH = {step}", run.script, flags=re.M)
     text = re.sub(r"^EPOCHS = .*$", "EPOCHS = 1", text, flags=re.M)
     (folder / "train.py").write_text(text)
-    command = Launch(sys.executable, folder, None).command(folder)
+    command = Launch(sys.executable, folder).command(folder)
     subprocess.run([sys.executable, *command], capture_output=True, check=True)
     return [json.loads(line) for line in (folder / "worker-0" / "events.jsonl").open()]
 

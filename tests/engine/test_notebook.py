@@ -1,6 +1,7 @@
 """An exported notebook trains in a kernel and prints the numbers of the script."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,7 @@ def test_a_notebook_with_a_recorder_tells_how_to_keep_the_model(
     config = RunConfig(loop="fit", model=f"{OWN}:plain", epochs=2, synthetic_examples=1280)
     text = render_notebook(make_plan(config, LAPTOP))
     (tmp_path / "train.ipynb").write_text(text)
+    shutil.copy(OWN, tmp_path)
     printed = execute(nbformat.reads(text, as_version=4), tmp_path)
     assert "epoch epoch=1 step=10 loss=" in printed
     assert "finished step=20 loss=" in printed

@@ -159,7 +159,7 @@ def test_each_script_started_alone_gives_the_losses_of_its_run(
     run = open_run(str(cell.run))
     for name in ("train.py", "run.json", "plan.json", "config.json"):
         shutil.copy(run.dir / name, tmp_path)
-    command = [python, *Launch(str(python), tmp_path, None).command(tmp_path)]
+    command = [python, *Launch(str(python), tmp_path).command(tmp_path)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     alone = open_run(str(tmp_path))

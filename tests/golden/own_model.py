@@ -1,12 +1,10 @@
 """The user's model on Synthetic: Mirrored strategy, 2 virtual replicas, Keras fit."""
 
-from __future__ import annotations
-
 import contextlib
 import re
+import sys
 import threading
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -73,28 +71,6 @@ def make_batches(
         strategy.experimental_distribute_dataset(batches.prefetch(tf.data.AUTOTUNE), options)
         for batches in (train, test)
     )
-
-
-# ---- Your own model: build_model. ----
-WIDTH = 32  # of the hidden layer
-
-layer = partial(tf.keras.layers.Dense, WIDTH)
-
-
-class Shifted(tf.keras.Model):
-    """Trains as Keras does, on features that are shifted."""
-
-    def train_step(self, data):
-        features, labels = data
-        return super().train_step((features + 0.5, labels))
-
-
-def build_model() -> tf.keras.Model:
-    inputs = tf.keras.Input([10])  # synthetic features
-    hidden = layer(activation="tanh")(inputs)
-    model = Shifted(inputs, tf.keras.layers.Dense(1, activation="sigmoid")(hidden))
-    model.compile(loss="binary_crossentropy")
-    return model
 
 
 def one_example() -> tuple[Any, Any]:
@@ -220,6 +196,9 @@ def check_model(function: Callable, make_optimizer: Callable | None = None) -> t
 
 def make_model() -> tf.keras.Model:
     """The user's model."""
+    del sys.argv[1:]  # they are this script's
+    from own_model import build_model  # your own file own_model.py
+
     return check_model(build_model)
 
 
@@ -443,5 +422,5 @@ if __name__ == "__main__":
     os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task
     run_and_leave(main)
 
-# config: {"sha256": "beecf7d4cc5f51c0", "config": {"loop": "fit", "devices": ["CPU:0"], "replicas":
-#     2}, "own": {"model": "build_model"}}
+# config: {"sha256": "385bbf72f3a5cfc0", "config": {"loop": "fit", "model":
+#     "own_model.py:build_model", "devices": ["CPU:0"], "replicas": 2}}

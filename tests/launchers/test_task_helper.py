@@ -30,7 +30,7 @@ def job(
         "working_dir": str(tmp_path),
         "environment": {"ADDED": "1"},
         "unset": ["TF_CONFIG"],
-        "module_dir": None,
+        "module_dirs": [],
         "meet_seconds": meet_seconds,
     }
     folder = JobFolder.make(tmp_path)

@@ -95,11 +95,11 @@ def test_a_module_is_read_from_the_place_that_the_run_would_use(
 ) -> None:
     first = folder / "first" / "mine"
     first.mkdir(parents=True)
-    (folder / "mine.py").write_text(BUILD)
     (first / "__init__.py").write_text(f"import keras{BUILD}")
-    plan(**LEGACY, model="mine:build")
     monkeypatch.setenv("PYTHONPATH", str(folder / "first"))
     assert problem(**LEGACY, model="mine:build").field == "model"
+    (folder / "mine.py").write_text(BUILD)
+    plan(**LEGACY, model="mine:build")
 
 
 def test_a_missing_module_is_left_to_the_interpreter(folder: Path) -> None:

@@ -45,3 +45,46 @@ def test_a_missing_file_is_reported_with_the_folder_that_was_searched(
     problem = problem_of(address)
     assert problem.rule == "a file that exists"
     assert f"It was not found in {tmp_path / Path(address).parent}" in problem.fix
+
+
+def own(folder: Path, name: str, text: str = "def build(): ...\n") -> str:
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return f"{path}:build"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "rule", "fix"),
+    [
+        ("train.py", "", "name of a module that the run imports", "for example my_train.py."),
+        ("random.py", "", "name of a module that the run imports", "for example my_random.py."),
+        ("a.model.py", "", "one dot in its name", "Rename it a_model.py."),
+        ("models.py", "from .parts import Wide\n", "relative imports", "package.models:function"),
+    ],
+)
+def test_a_file_that_no_script_can_import_is_refused(
+    name: str, text: str, rule: str, fix: str, tmp_path: Path
+) -> None:
+    problem = problem_of(own(tmp_path, name, f"{text}def build(): ...\n"))
+    assert rule in problem.rule
+    assert problem.got == name
+    assert fix in problem.fix
+
+
+def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
+    step, model = own(tmp_path / "a", "mine.py"), own(tmp_path / "b", "mine.py")
+    with pytest.raises(PlanError) as caught:
+        make_plan(RunConfig(model=model, step=step), LAPTOP)
+    (problem,) = caught.value.problems
+    assert problem.got.startswith(f"two files called mine.py, in {tmp_path}")
+    assert problem.fix == "Rename one of them."
+
+
+def test_one_file_can_hold_several_functions(tmp_path: Path) -> None:
+    own(tmp_path, "mine.py", "def build(): ...\n\n\ndef step(): ...\n")
+    config = RunConfig(model=f"{tmp_path}/mine.py:build", step=f"{tmp_path}/mine.py:step")
+    plan = make_plan(config, LAPTOP)
+    for own_function in (plan.own_model, plan.own_step):
+        assert own_function is not None
+        assert own_function.module == "mine"

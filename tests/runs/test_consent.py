@@ -49,6 +49,16 @@ def test_a_person_sees_interpreter_folder_and_script_and_agrees_to_them_together
     assert changed.interpreter == "/more/evil"
 
 
+def test_a_person_sees_the_own_files_that_the_script_imports(run: Run) -> None:
+    (run.dir / "own_code").mkdir()
+    (run.dir / "own_code" / "mine.py").write_text("print('evil')\n")
+    code = foreign_code(run.dir)
+    assert code is not None
+    assert code.script == f"{run.script}\n\n# own_code/mine.py\nprint('evil')\n"
+    (run.dir / "own_code" / "mine.py").write_text("print('more evil')\n")
+    assert foreign_code(run.dir, agreed=code.digest) is not None
+
+
 def test_a_run_that_this_machine_started_needs_no_agreement(run: Run) -> None:
     trust(run.dir)
     assert foreign_code(run.dir) is None

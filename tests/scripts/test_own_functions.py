@@ -1,16 +1,19 @@
-"""The user's functions are taken from a script into files that give the same script again."""
+"""A notebook's functions are taken from a script into files that give the same script again.
+
+A function of a file stays there: the script imports it.
+"""
 
 from pathlib import Path
 
 import pytest
 
+from tests.codegen.golden import OWN_MODEL, notebook_model
 from tests.machines import LAPTOP
-from tests.scripts.edited import opened
 from workbench.codegen import render_script
 from workbench.codegen.carried import split_config
 from workbench.codegen.script import OWN
 from workbench.config import RunConfig
-from workbench.plan import make_plan
+from workbench.plan import PlanError, make_plan
 from workbench.plan.own_data import DataFacts
 from workbench.runs.functions import keep_function
 from workbench.scripts import Opened, ScriptError, read_script
@@ -66,19 +69,13 @@ def files(script: Opened, folder: Path) -> RunConfig:
     )
 
 
-def written(folder: Path, name: str, text: str) -> str:
-    path = folder / name
-    path.write_text(text, encoding="utf-8")
-    return str(path)
-
-
 @pytest.mark.parametrize("optimizer", [None, "adam", "sgd"])
 @pytest.mark.parametrize("loop", ["custom", "fit"])
 def test_a_model_is_recovered_with_everything_it_uses(
     loop: str, optimizer: str | None, tmp_path: Path
 ) -> None:
-    path = written(tmp_path, "models.py", MODEL)
-    config = RunConfig(model=f"{path}:build", loop=loop, optimizer=optimizer)
+    model = keep_function(MODEL, "build", tmp_path)
+    config = RunConfig(model=model, loop=loop, optimizer=optimizer)
     text = render_script(make_plan(config, LAPTOP))
     script = read_script(text, LAPTOP)
     assert script.as_made
@@ -93,8 +90,8 @@ def test_a_model_is_recovered_with_everything_it_uses(
 def test_data_and_model_are_recovered_in_separate_files(
     strategy: str, facts: DataFacts, tmp_path: Path
 ) -> None:
-    data, model = written(tmp_path, "data.py", DATA), written(tmp_path, "models.py", MODEL)
-    config = RunConfig(strategy=strategy, data=f"{data}:load", model=f"{model}:build")
+    data, model = keep_function(DATA, "load", tmp_path), keep_function(MODEL, "build", tmp_path)
+    config = RunConfig(strategy=strategy, data=data, model=model)
     text = render_script(make_plan(config, LAPTOP, facts))
     script = read_script(text, LAPTOP)
     assert script.as_made
@@ -110,8 +107,7 @@ def test_a_custom_step_is_recovered_with_the_other_functions(name: str, tmp_path
     sources = {"data": DATA, "model": MODEL, "step": STEP.replace("train_step", name)}
     names = {"data": "load", "model": "build", "step": name}
     own = {
-        field: f"{written(tmp_path, f'{field}.py', source)}:{names[field]}"
-        for field, source in sources.items()
+        field: keep_function(source, names[field], tmp_path) for field, source in sources.items()
     }
     text = render_script(make_plan(RunConfig(**own), LAPTOP, ARRAYS))
     script = read_script(text, LAPTOP)
@@ -121,15 +117,16 @@ def test_a_custom_step_is_recovered_with_the_other_functions(name: str, tmp_path
 
 
 def test_a_function_with_a_name_of_scripts_is_recovered(tmp_path: Path) -> None:
-    path = written(tmp_path, "models.py", MODEL.replace("def build", "def make_model"))
-    text = render_script(make_plan(RunConfig(model=f"{path}:make_model"), LAPTOP))
+    model = keep_function(MODEL.replace("def build", "def make_model"), "make_model", tmp_path)
+    text = render_script(make_plan(RunConfig(model=model), LAPTOP))
     script = read_script(text, LAPTOP)
     assert script.as_made
     assert render_script(make_plan(files(script, tmp_path), LAPTOP)) == text
 
 
 def test_edits_of_a_custom_function_become_its_text(tmp_path: Path) -> None:
-    script = opened("own_model", ("WIDTH = 32", "WIDTH = 64"), ('"tanh"', '"relu"'))
+    text = notebook_model().replace("WIDTH = 32", "WIDTH = 64").replace('"tanh"', '"relu"')
+    script = read_script(text, LAPTOP)
     assert script.edits == ""
     again = render_script(make_plan(files(script, tmp_path), LAPTOP))
     assert split_config(again)[0] == split_config(script.text)[0]
@@ -139,8 +136,10 @@ def test_edits_of_a_custom_function_become_its_text(tmp_path: Path) -> None:
 def test_a_function_may_use_a_name_that_the_recorder_imports(tmp_path: Path) -> None:
     source = "import numpy as np\n\n\ndef load():\n    time = np.arange(10.0)\n"
     source += "    return (time, time), (time, time)\n"
-    model = f"{written(tmp_path, 'model.py', MODEL)}:build"
-    config = RunConfig(data=f"{written(tmp_path, 'data.py', source)}:load", model=model)
+    data, model = (
+        keep_function(text, name, tmp_path) for text, name in ((source, "load"), (MODEL, "build"))
+    )
+    config = RunConfig(data=data, model=model)
     script = read_script(render_script(make_plan(config, LAPTOP, ARRAYS)), LAPTOP)
     assert script.as_made
     data = next(each for each in script.kept if each.field == "data")
@@ -152,8 +151,7 @@ def test_code_that_an_earlier_function_has_is_in_both_files(tmp_path: Path) -> N
     data = f"{shared}def load():\n    return tf.zeros([640, units()]), tf.zeros([64, units()])\n"
     model = f"{shared}def build():\n    return tf.keras.layers.Dense(units())\n"
     config = RunConfig(
-        data=f"{written(tmp_path, 'data.py', data)}:load",
-        model=f"{written(tmp_path, 'model.py', model)}:build",
+        data=keep_function(data, "load", tmp_path), model=keep_function(model, "build", tmp_path)
     )
     text = render_script(make_plan(config, LAPTOP, ARRAYS))
     script = read_script(text, LAPTOP)
@@ -166,5 +164,18 @@ def test_code_that_an_earlier_function_has_is_in_both_files(tmp_path: Path) -> N
 def test_a_function_without_its_mark_is_refused_with_the_line_to_restore() -> None:
     mark = OWN.format(field="model", function="build_model")
     with pytest.raises(ScriptError, match="Restore both lines") as raised:
-        opened("own_model", (mark, "# mine"))
+        read_script(notebook_model().replace(mark, "# mine"), LAPTOP)
     assert mark in raised.value.problems[0].got
+
+
+def test_a_file_is_found_beside_the_script_that_imports_it(tmp_path: Path) -> None:
+    file = tmp_path / "mine" / OWN_MODEL.name
+    file.parent.mkdir()
+    file.write_bytes(OWN_MODEL.read_bytes())
+    text = render_script(make_plan(RunConfig(model=f"{file}:build_model"), LAPTOP))
+    script = read_script(text, LAPTOP, folders=[tmp_path, file.parent])
+    assert script.as_made
+    assert script.kept == ()
+    assert script.config.model == f"{file}:build_model"
+    with pytest.raises(PlanError, match="model must be a file that exists"):
+        read_script(text, LAPTOP)

@@ -14,6 +14,7 @@ from tests.machines import LAPTOP
 from workbench import RunConfig, make_plan, open_run, render_script
 from workbench.runs import Run
 from workbench.runs.folder.files import json_text, new_id, sha256
+from workbench.runs.processes.own_modules import keep_files
 
 CONFIG = RunConfig(per_replica_batch_size=64, epochs=2)
 BATCH = 64
@@ -54,6 +55,7 @@ def write_run(
     (folder / "plan.json").write_text(json_text(plan.to_json()))
     (folder / "run.json").write_text(json_text(card))
     (folder / "train.py").write_text(script)
+    keep_files(plan.to_json(), folder)
     for earlier in ("queued", "starting"):
         _append(folder / "events.jsonl", {"event": "state", "state": earlier})
     _append(folder / "events.jsonl", {"event": "state", "state": state, **more})

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from workbench.runs.folder.files import KEPT_CODE
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
 
-BUNDLE_VERSION = 3
-FIRST_STEP_IN = {1: 0, 2: 1, 3: 1}
+BUNDLE_VERSION = 4
+FIRST_STEP_IN = {1: 0, 2: 1, 3: 1, 4: 1}
 """The number of a run's first step in `losses.csv`, for each version that can be read."""
 MANIFEST, CONFIG, SCRIPT = "manifest.json", "config.json", "train.py"
 REQUIREMENTS, LOSSES, CERTIFICATE = "requirements.txt", "losses.csv", "certificate.json"
@@ -26,6 +30,17 @@ MOST_BYTES = {
 The losses of millions of steps fit.
 """
 OPTIONAL = (LOSSES, CERTIFICATE)
+_OWN_FILE = re.compile(re.escape(f"{KEPT_CODE}/") + r"[^/\\]+\.py")
+_MOST_BYTES_OF_OWN = 2**20
+
+
+def most_bytes(name: str) -> int | None:
+    """Return the largest size of a file of a bundle; None if no bundle has a file of this name.
+
+    Besides the files above, a bundle can have the user's own files that the script imports.
+    """
+    own = _MOST_BYTES_OF_OWN if _OWN_FILE.fullmatch(name) else None
+    return MOST_BYTES.get(name, own)
 
 
 @dataclass(frozen=True)
@@ -87,6 +102,8 @@ class Bundle:
     """
     certificate: dict[str, Any] = field(default_factory=dict)
     """The certificate of the run; empty if there is none. `Manifest.certificate` has the reason."""
+    own_code: Mapping[str, str] = field(default_factory=dict)
+    """The texts of the user's own files that the script imports, by file name."""
 
     @property
     def script_sha256(self) -> str:

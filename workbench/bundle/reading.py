@@ -30,6 +30,7 @@ from .contents import (
     SCRIPT,
     Bundle,
     Manifest,
+    most_bytes,
 )
 
 WORDS_SINCE = 3
@@ -76,7 +77,9 @@ def read_bundle(path: str | os.PathLike[str]) -> Bundle:
         raise _broken(source, f"{CONFIG}: {error}") from error
     certificate = _json(source, texts, CERTIFICATE) if CERTIFICATE in texts else {}
     script, requirements = texts[SCRIPT], texts[REQUIREMENTS]
-    return Bundle(manifest, config, script, requirements, texts.get(LOSSES, ""), certificate)
+    losses = texts.get(LOSSES, "")
+    own = {name.rpartition("/")[2]: text for name, text in texts.items() if name not in MOST_BYTES}
+    return Bundle(manifest, config, script, requirements, losses, certificate, own)
 
 
 def _texts(path: Path) -> dict[str, str]:
@@ -105,7 +108,7 @@ def _check_names(path: Path, entries: list[zipfile.ZipInfo]) -> None:
             f"{path} is a packed run, not a bundle. Restore it with: workbench runs restore "
             f"{shlex.quote(str(path))}"
         )
-    foreign = [name for name in names if name not in MOST_BYTES]
+    foreign = [name for name in names if most_bytes(name) is None]
     links = [entry.filename for entry in entries if stat.S_ISLNK(entry.external_attr >> 16)]
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     absent = [name for name in MOST_BYTES if name not in names and name not in OPTIONAL]
@@ -121,7 +124,7 @@ def _check_names(path: Path, entries: list[zipfile.ZipInfo]) -> None:
 
 
 def _text(path: Path, file: zipfile.ZipFile, entry: zipfile.ZipInfo) -> str:
-    most = MOST_BYTES[entry.filename]
+    most = most_bytes(entry.filename) or 0
     with file.open(entry) as content:
         data = content.read(most + 1)  # the size in the header may be wrong
         if len(data) > most:

@@ -14,7 +14,8 @@ from workbench.free_path import file_name, new_path
 from workbench.plan import PlanError, make_plan
 from workbench.plan.launching import for_anywhere
 from workbench.runs import RunError
-from workbench.runs.folder.files import full_path, json_text, sha256
+from workbench.runs.folder.files import KEPT_CODE, full_path, json_text, sha256
+from workbench.runs.folder.trust import kept_files
 from workbench.runs.programs.run import run_program
 from workbench.version import __version__
 
@@ -81,6 +82,7 @@ def _contents(run: Run) -> tuple[Manifest, dict[str, str]]:
         SCRIPT: run.script,
         REQUIREMENTS: _requirements(pins),
     }
+    texts |= {f"{KEPT_CODE}/{path.name}": _text_of(path) for path in kept_files(run.dir)}
     if plan.synchronous:
         losses = run.steps()[["step", "loss"]]
         texts[LOSSES] = losses.to_csv(index=False, na_rep="nan", lineterminator="\n")
@@ -102,6 +104,13 @@ def _contents(run: Run) -> tuple[Manifest, dict[str, str]]:
         **dataclasses.asdict(facts),
     )
     return manifest, texts
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RunError(f"{path} cannot be bundled: {error}. Save your file as UTF-8.") from error
 
 
 def _check_versions(run: Run, pins: Mapping[str, Any]) -> None:
@@ -160,7 +169,8 @@ def _requirements(pins: Mapping[str, Any]) -> str:
 
 def _write_zip(path: Path, texts: Mapping[str, str]) -> None:
     with zipfile.ZipFile(path, "w") as file:
-        for name in filter(texts.__contains__, MOST_BYTES):
+        own = sorted(texts.keys() - MOST_BYTES.keys())
+        for name in (*filter(texts.__contains__, MOST_BYTES), *own):
             entry = zipfile.ZipInfo(name, LONG_AGO)
             entry.create_system, entry.external_attr = 3, 0o644 << 16
             entry.compress_type = zipfile.ZIP_DEFLATED

@@ -30,8 +30,9 @@ def config_comment(plan: Plan, text: str) -> str:
     `text` is the script without the comment; its hash shows later whether it was edited.
     """
     values: dict[str, Any] = {"sha256": digest(text), "config": _config(plan)}
-    if own := own_functions(plan):
-        values["own"] = {field: each.function for field, each in own.items() if not each.module}
+    own = own_functions(plan).items()
+    if inside := {field: each.function for field, each in own if not each.module}:
+        values["own"] = inside
     if plan.data_facts is not None:
         values["data"] = dataclasses.asdict(plan.data_facts)
     if plan.on_tpu:
@@ -84,12 +85,17 @@ def digest(text: str) -> str:
 def _config(plan: Plan) -> dict[str, Any]:
     """Return the fields that differ from the defaults, with the place that was found for them.
 
-    A function in the script itself has no address. A folder that the script does not read stays
-    out, because its name says something about the machine.
+    A function in the script itself has no address, and a file's address is its name. The folder of
+    files and a folder that the script does not read stay out, because their names say something
+    about the machine.
     """
     fields = for_anywhere(dataclasses.replace(plan.config, **_placement(plan))).to_json()
     usual = USUAL.to_json()
-    inside = {field for field, each in own_functions(plan).items() if not each.module}
+    own = own_functions(plan)
+    inside = {field for field, each in own.items() if not each.module}
+    fields |= {
+        field: f"{each.module}.py:{each.function}" for field, each in own.items() if each.folder
+    }
     left_out = inside | {"name"} | (set() if _reads_files(plan) else {"data_dir"})
     differing = {name: value for name, value in fields.items() if value != usual[name]}
     return {name: value for name, value in differing.items() if name not in left_out}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from functools import cache
+from keyword import iskeyword
 from textwrap import indent
 from typing import TYPE_CHECKING
 
@@ -278,12 +279,14 @@ def _lift_engine(name: str) -> Lifted:
 def _own_slots(plan: Plan, ours: dict[str, Lifted]) -> dict[str, Lifted]:
     """Return the slots that the user's functions fill.
 
-    Each slot holds the function's text, the workbench's check, and the name that scripts call.
+    Each slot holds the text of a notebook's function, the workbench's check, and the function that
+    scripts call. A function of a file is imported there, because its file may make layers, which
+    is possible only after the devices are set.
     """
     slots: dict[str, Lifted] = {}
     known: frozenset[str] = frozenset()
     for field, own in own_functions(plan).items():
-        source = own.source or ""
+        source = own.source if own.module is None and own.source else ""
         lifted, check = lift(source, known), ours[field]
         known |= statements(source)
         more = ["make_optimizer"] if field == "model" and plan.optimizer != catalog.COMPILED else []
@@ -301,11 +304,29 @@ def _named(field: str, own: OwnFunction, more: list[str]) -> Lifted:
     name = SCRIPT_NAMES[field]
     taken = ["model", "features", "labels"] if field == "step" else []
     arguments = ", ".join([own.function, *more])
-    if own.source is not None and own.function == name:
+    if own.module is None and own.function == name:
         return lift(f"import functools\n\n{name} = functools.partial(check_{field}, {arguments})\n")
-    found = f"    from {own.module} import {own.function}\n\n" if own.source is None else ""
+    lines = [*_imports(field, own), f"return check_{field}({', '.join([arguments, *taken])})"]
+    body = indent("\n".join(lines), " " * 4)
+    needed = "".join(f"import {each}\n" for each in ("importlib", "sys") if f"{each}." in body)
     head = f'def {name}({", ".join(taken)}){_GIVES[field]}:\n    """The user\'s {field}."""\n'
-    return lift(f"{head}{found}    return check_{field}({', '.join([arguments, *taken])})\n")
+    return lift(f"{needed}\n{head}{body}\n")
+
+
+def _imports(field: str, own: OwnFunction) -> Iterator[str]:
+    """Yield the lines that import a user's function, if it is not a part of the script."""
+    if own.module is None:
+        return
+    line = f"from {own.module} import {own.function}"
+    if own.folder is not None:
+        if not own.module.isidentifier() or iskeyword(own.module):
+            line = f'{own.function} = importlib.import_module("{own.module}").{own.function}'
+        yield "del sys.argv[1:]  # they are this script's"
+        line += f"  # your own file {own.module}.py"
+    if field == "step":  # which is called while a graph is made
+        yield "with tf.init_scope():"
+        line = f"    {line}"
+    yield from (line, "")
 
 
 def _title(plan: Plan) -> str:

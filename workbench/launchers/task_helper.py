@@ -305,9 +305,9 @@ class TaskHelper:
         """Return the variables of the task's processes, apart from TF_CONFIG."""
         inherited = {k: v for k, v in os.environ.items() if k not in self.job["unset"]}
         wanted = {**inherited, **self.job["environment"]}
-        if self.job["module_dir"]:
-            paths = filter(None, [inherited.get("PYTHONPATH"), self.job["module_dir"]])
-            wanted["PYTHONPATH"] = os.pathsep.join(paths)
+        if self.job["module_dirs"]:
+            paths = [*self.job["module_dirs"], inherited.get("PYTHONPATH", "")]
+            wanted["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
         return wanted
 
     def asked(self, what: str) -> bool:

@@ -113,8 +113,10 @@ def _imports_keras(model: OwnFunction) -> bool:
 
 
 def _source(model: OwnFunction) -> str:
-    file = module_file(model.module) if model.module is not None else None
+    if model.source is not None:
+        return model.source
+    file = module_file(model.module or "")
     if file is None:
-        return model.source or ""
+        return ""
     with tokenize.open(file) as text:
         return text.read()

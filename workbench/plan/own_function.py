@@ -1,15 +1,14 @@
-"""The user's own function, `module:function` or `file.py:function`: found and read as text."""
+"""The user's own function, `module:function` or `file.py:function`, which a script imports."""
 
 from __future__ import annotations
 
 import ast
+import hashlib
 import os
 import sys
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.machinery import PathFinder
-from itertools import pairwise
 from keyword import iskeyword
 from pathlib import Path
 
@@ -27,15 +26,29 @@ _EXAMPLES = {
 }
 
 
+_TAKEN_MODULES = {"train", "tensorflow", "keras", "numpy", *sys.stdlib_module_names}
+"""The modules for which a file of the same name would stand: a run's script, and what it needs."""
+
+
 @dataclass(frozen=True)
 class OwnFunction:
-    """A user's function for the model, data or step: lifted from a file, or imported."""
+    """A user's function for the model, the data or the step."""
 
     function: str
     module: str | None
-    """The module from which it is imported; None if `source` is lifted."""
+    """The module from which a script imports it; None if `source` is a part of the script."""
     source: str | None
-    """The complete text of the file; None if the function is imported."""
+    """The complete text of the file; None if it was given as `module:function`."""
+    folder: str | None = None
+    """The folder of the file; None if it was given as `module:function`."""
+
+
+def kept_name(function: str, source: str) -> str:
+    """Return the name, without ending, of the file that keeps a function of a notebook.
+
+    It depends on the text, so it shows that a file is such a text and was not changed since.
+    """
+    return f"{function}_{hashlib.sha256(source.encode()).hexdigest()[:8]}"
 
 
 def read_own_function(findings: Findings, field: str, address: str) -> OwnFunction | None:
@@ -82,23 +95,30 @@ def module_file(module: str, asked_from: Path | None = None) -> Path | None:
     """
     path = os.environ.get("PYTHONPATH", "")
     base = asked_from or Path.cwd()
-    folders = [*(base / entry for entry in path.split(os.pathsep) if entry), base]
+    folders = [base, *(base / entry for entry in path.split(os.pathsep) if entry)]
     places = [Path(folder, *module.split(".")) for folder in folders]
     files = [file for place in places for file in (place / "__init__.py", place.with_suffix(".py"))]
     return next(filter(Path.is_file, files), None)
 
 
 def check_own_together(findings: Findings, *functions: OwnFunction | None) -> None:
-    """Note names that have different meanings in two user files that go into one script."""
+    """Note what two files of the user cannot both mean to one script: a module, or a name."""
+    folders: dict[str, str] = {}
     meant: dict[str, str] = {}
     for function in functions:
         if function is None or function.source is None:
             continue
+        if function.module is not None and function.folder is not None:
+            known = folders.setdefault(function.module, function.folder)
+            if known != function.folder:
+                got = f"two files called {function.module}.py, in {known} and {function.folder}"
+                findings.add("model", "files with different names", got, "Rename one of them.")
+            continue
         own = _meanings(function.source)
         if differing := sorted(n for n in own.keys() & meant.keys() if own[n] != meant[n]):
-            rule = "a function from a file whose names do not clash with those in your other files"
+            rule = "a function whose names do not clash with those of your other functions"
             got = f"different meanings of {', '.join(differing)}"
-            fix = "Rename them in one file, or give the function as module:function."
+            fix = "Rename them in one of the functions, or save both in one file of your own."
             findings.add("model", rule, got, fix)
         meant |= own
 
@@ -160,63 +180,39 @@ def _from_file(findings: Findings, field: str, where: str, function: str) -> Own
         fix = f"{has}. Name one of them." if functions else f"Define it in {path.name}."
         findings.add(field, f"a function of {path.name}", function, fix)
         return None
-    for rule, got, fix in _unliftable(path, tree, function, field):
-        findings.add(field, rule, got, fix)
-    return OwnFunction(function, module=None, source=source)
+    folder = str(path.absolute().parent)
+    if path.stem == kept_name(function, source):
+        if names := _taken(tree, function, field):
+            fix = "Rename them in the notebook, or save the function in a file of your own."
+            findings.add(field, "names that scripts do not use themselves", ", ".join(names), fix)
+        return OwnFunction(function, module=None, source=source, folder=folder)
+    for rule, fix in _unimportable(path, tree):
+        findings.add(field, rule, path.name, fix)
+    return OwnFunction(function, path.stem, source, folder)
 
 
-def _imported(tree: ast.Module) -> set[str]:
-    """Return the packages that the code imports anywhere."""
-    modules: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            modules |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            modules.add(node.module)
-    return {module.split(".")[0] for module in modules}
-
-
-def _only_in_this_folder(module: str) -> bool:
-    """Return whether a module is only in the working folder, which no lifted script searches."""
-    here = Path.cwd()
-    if not any(path.is_file() for path in (here / f"{module}.py", here / module / "__init__.py")):
-        return False
-    elsewhere = [path for path in sys.path if path and Path(path) != here]
-    installed = PathFinder.find_spec(module, elsewhere)
-    return module not in sys.stdlib_module_names and installed is None
-
-
-def _unliftable(
-    path: Path, tree: ast.Module, function: str, field: str
-) -> Iterator[tuple[str, str, str]]:
-    """Yield rule, finding and fix for each part that cannot go into a standalone script."""
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    if any(node.level for node in imports):
-        fix = f"Give it as package.{path.stem}:function, from a folder where it can be imported."
-        yield "a file without relative imports", path.name, fix
-    if any(alias.name == "*" for node in imports for alias in node.names):
-        yield "a file without star imports", path.name, "Import the names that it uses."
-    if any(isinstance(node, ast.If) and "__name__" in ast.unparse(node.test) for node in tree.body):
-        fix = "Move the function to a separate file, or give it as module:function."
-        yield "a file without a __main__ block", path.name, fix
-    if local := sorted(filter(_only_in_this_folder, _imported(tree))):
-        fix = f"Copy the code that it uses into its file, or give the {field} as module:function."
+def _unimportable(path: Path, tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Yield rule and fix for each reason why a script cannot import a file by its name."""
+    if path.stem in _TAKEN_MODULES:
+        rule = "a file without the name of a module that the run imports, which it would replace"
+        yield rule, f"Rename it, for example my_{path.name}."
+    elif "." in path.stem:
         yield (
-            "code that imports only installed packages",
-            f"{', '.join(local)} from this folder",
-            fix,
+            "a file with one dot in its name, before py",
+            f"Rename it {path.stem.replace('.', '_')}.py.",
         )
-    for first, second in pairwise(tree.body):
-        if first.end_lineno == second.lineno:
-            got = f"{path.name}, line {second.lineno}"
-            yield "a file with one statement per line", got, "Break the line at the semicolon."
+    nodes = ast.walk(tree)
+    if any(isinstance(node, ast.ImportFrom) and node.level for node in nodes):
+        fix = f"Give it as package.{path.stem}:function, from a folder where it can be imported."
+        yield "a file without relative imports", fix
+
+
+def _taken(tree: ast.Module, function: str, field: str) -> list[str]:
+    """Return the names of a text that mean something else in scripts, sorted."""
     taken = script_names()
-    collisions = sorted(
+    return sorted(
         name
         for name, origin in bound_names(tree).items()
         if name in taken and (origin == DEFINED or origin != taken[name])
         if name != function or name != SCRIPT_NAMES[field]
     )
-    if collisions:
-        fix = f"Rename them in your file, or give the {field} as module:function."
-        yield "a file without names that the script already uses", ", ".join(collisions), fix

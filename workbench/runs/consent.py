@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from workbench.runs.folder.files import CARD, REHEARSAL_FOLDER, SCRIPT, RunError, read_json, sha256
-from workbench.runs.folder.trust import digest_of, is_trusted, modules_beside
+from workbench.runs.folder.files import (
+    CARD,
+    KEPT_CODE,
+    REHEARSAL_FOLDER,
+    SCRIPT,
+    RunError,
+    read_json,
+    sha256,
+)
+from workbench.runs.folder.trust import digest_of, is_trusted, kept_files, modules_beside
 from workbench.runs.processes.environment import Launch
 
 from .resume import script_of_resume
@@ -55,11 +64,24 @@ def foreign_code(run_dir: Path, epochs: int | None = None, agreed: str = "") -> 
         return None
     _refuse_more_than_a_script(run_dir)
     digest = digest_of(run_dir)
-    script = script_of_resume(run_dir, epochs)
+    script = "\n\n".join([script_of_resume(run_dir, epochs), *_own_code(run_dir)])
     launch = Launch.of(run_dir, read_json(run_dir / CARD), read_json(run_dir / "plan.json"))
     bound = sha256(f"{digest} {launch.interpreter} {sha256(script)}")
     code = ForeignCode(run_dir.name, launch.interpreter, str(launch.working_dir), script, bound)
     return None if agreed == bound else code
+
+
+def _own_code(run_dir: Path) -> Iterator[str]:
+    """Yield the text of each file of a person that the script imports from the run's folder.
+
+    Raises:
+        RunError: a file is no text that a person can read.
+    """
+    for path in kept_files(run_dir):
+        try:
+            yield f"# {KEPT_CODE}/{path.name}\n{path.read_text(encoding='utf-8')}"
+        except (OSError, UnicodeDecodeError) as error:
+            raise RunError(f"{path} cannot be read as text: {error}. Remove the run.") from error
 
 
 def _refuse_more_than_a_script(run_dir: Path) -> None:

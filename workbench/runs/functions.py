@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
+
+from workbench.plan.own_function import kept_name
 
 from .folder.files import unwritable, write_text
 
@@ -18,8 +19,7 @@ def keep_function(source: str, function: str, root: Path) -> str:
     Raises:
         RunError: the folder cannot be written.
     """
-    digest = hashlib.sha256(source.encode()).hexdigest()[:8]
-    path = root / FOLDER / f"{function}_{digest}.py"
+    path = root / FOLDER / f"{kept_name(function, source)}.py"
     if not path.exists():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.catalog import STRATEGIES
 from workbench.runs.folder.card import MADE
@@ -149,6 +149,9 @@ def _plan_of(run_dir: Path, config: RunConfig) -> Plan:
         config = dataclasses.replace(config, last_batch="repeat")
     devices = Devices.from_json(read_json(run_dir / "devices.json"))
     plan = make_plan(config, devices, before.data_facts)
+    # The run goes on with the code with which it began.
+    kept = {name: getattr(before, name) for name in ("own_model", "own_data", "own_step")}
+    plan = dataclasses.replace(plan, **dict[str, Any](kept))
     if plan.local_replicas != before.local_replicas:
         raise RunError(
             f"With {plan.workers} workers, replicas per worker would change from "

@@ -24,7 +24,7 @@ from workbench.runs.folder.files import (
     sha256,
 )
 from workbench.runs.processes.bounds import Bounds
-from workbench.runs.processes.own_modules import module_hashes
+from workbench.runs.processes.own_modules import keep_files, module_hashes
 from workbench.runs.supervise.rehearsal import MADE_FOR, proof_of, went_well
 
 from .run import Run
@@ -125,7 +125,11 @@ def _begin(
     card = new_card(new_id(root), named, plan.interpreter, script, made_sha256)
     folder = make_folder(root, card["id"], {**texts, CARD: json_text(card)})
     try:
+        keep_files(plan.to_json(), folder)
         return start_script(folder)
+    except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise RunError(f"Your own code could not be copied into the run: {error}.") from error
     except RunError:
         shutil.rmtree(folder, ignore_errors=True)
         raise

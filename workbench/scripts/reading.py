@@ -7,6 +7,7 @@ import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from ..codegen import render_script
@@ -15,7 +16,7 @@ from ..config import ConfigError, RunConfig, fields_in
 from ..devices import Devices, Gpu
 from ..plan import Plan, make_plan
 from ..plan.own_data import DataFacts
-from ..plan.own_function import OwnFunction
+from ..plan.own_function import SCRIPT_NAMES, OwnFunction
 from ..syntax import parse
 from .changed_constants import with_changes
 from .difference import unified
@@ -81,12 +82,14 @@ class Opened:
         return _with_own(plan, config, self.kept)
 
 
-def read_script(text: str, devices: Devices | None = None) -> Opened:
+def read_script(text: str, devices: Devices | None = None, folders: Sequence[Path] = ()) -> Opened:
     """Find the config of a script, and what was edited.
 
     Args:
         text: the script.
         devices: this machine; places that it would choose by itself are left to the plan.
+        folders: where the user's own files that the script imports are looked for, before the
+            working folder.
 
     Raises:
         ScriptError: the text is not Python, or carries no config that this release can read.
@@ -96,6 +99,7 @@ def read_script(text: str, devices: Devices | None = None) -> Opened:
     tree = _parsed(plain)
     script, comment = split_config(plain)
     carried = _carried(comment)
+    carried = replace(carried, config=_with_files_of(folders, carried.config))
     kept = keep_own(script, tree, carried.own)
     opened = Opened(
         text,
@@ -178,6 +182,17 @@ def _carried(comment: str) -> _Carried:
     except (ConfigError, ValueError, TypeError, LookupError, AttributeError) as error:
         fix = "Restore the comment, or open the script with the release that wrote it."
         raise ScriptError("a script whose config this release can read", str(error), fix) from error
+
+
+def _with_files_of(folders: Sequence[Path], config: RunConfig) -> RunConfig:
+    """Return a config with the complete addresses of the user's files that are in these folders."""
+    found = dict[str, str]()
+    for field in SCRIPT_NAMES:
+        where, _, function = (getattr(config, field) or "").rpartition(":")
+        places = (folder / where for folder in folders)
+        if where.endswith(".py") and (path := next(filter(Path.is_file, places), None)):
+            found[field] = f"{path}:{function}"
+    return replace(config, **dict[str, Any](found))
 
 
 def _planned(

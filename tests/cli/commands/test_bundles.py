@@ -7,6 +7,7 @@ import pytest
 
 from tests.bundle.bundles import bundle_of, certified_run, config_text, rewritten
 from tests.cli.terminal import SMALL, Terminal, last_json
+from tests.codegen.golden import OWN_MODEL
 from workbench.bundle import read_bundle
 from workbench.runs import list_runs, open_run
 from workbench.runs.folder.files import json_text
@@ -73,6 +74,21 @@ def test_an_edited_script_runs_only_if_it_is_trusted(bundle: Path, terminal: Ter
     assert "The replay does not agree: loss differs by" in done.stdout
     (run,) = list_runs(terminal.runs)[:1]
     assert open_run(run.dir).script == read_bundle(edited).script
+
+
+@pytest.mark.slow
+def test_a_bundle_with_a_persons_own_file_is_repeated_without_that_file(
+    terminal: Terminal,
+) -> None:
+    own = terminal.folder / "mine.py"
+    own.write_text(OWN_MODEL.read_text())
+    run = last_json(terminal.type("run", *SMALL, "--model", "mine.py:build_model", "--json"))
+    assert terminal.type("bundle", run["run"], "-o", "own.zip").returncode == 0
+    own.unlink()
+    done = terminal.type("run", "--config", "own.zip", "--start-now", "--trust", "--json")
+    assert done.returncode == 0, done.stderr
+    assert last_json(done)["replay"]["same_script"]
+    assert last_json(done)["replay"]["agrees"]
 
 
 def test_another_persons_functions_run_only_if_they_are_trusted(

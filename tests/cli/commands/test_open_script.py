@@ -11,6 +11,7 @@ from workbench.config import RunConfig
 from workbench.devices import Devices, detect
 from workbench.plan import make_plan
 from workbench.runs.folder.files import sha256
+from workbench.runs.functions import keep_function
 
 CONFIG = RunConfig(strategy="one_device", epochs=1, synthetic_examples=640)
 STEP = "    model.save("
@@ -82,8 +83,7 @@ def test_an_edited_file_is_never_overwritten(terminal: Terminal, edited: Path) -
 def test_a_function_in_a_script_is_kept_with_the_runs_and_used_in_the_new_script(
     terminal: Terminal, devices: Devices
 ) -> None:
-    (terminal.folder / "mine.py").write_text(MODEL)
-    config = replace(CONFIG, model=f"{terminal.folder / 'mine.py'}:build")
+    config = replace(CONFIG, model=keep_function(MODEL, "build", terminal.folder))
     path = terminal.folder / "wide.py"
     path.write_text(render_script(make_plan(config, devices)).replace("Dense(1", "Dense(1, None"))
     done = terminal.type("script", "--open", path, "-o", "wide_again.py")

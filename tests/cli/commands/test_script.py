@@ -71,6 +71,13 @@ def test_script_never_overwrites_a_different_file(terminal: Terminal) -> None:
     assert terminal.type("script", "-o", "again.py").returncode == 0
 
 
+def test_a_saved_script_names_the_file_that_it_imports(terminal: Terminal) -> None:
+    (terminal.folder / "models.py").write_text("def build(): ...\n")
+    done = terminal.type("script", "--model", "models.py:build", "-o", "with_own.py")
+    assert done.returncode == 0, done.stderr
+    assert "It imports models.py: keep that file beside it." in done.stderr
+
+
 def test_a_missing_folder_is_named(terminal: Terminal) -> None:
     done = terminal.type("script", "-o", "no/such/train.py")
     assert done.returncode == 1

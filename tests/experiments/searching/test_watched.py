@@ -24,7 +24,7 @@ def watch(folder: Path, program: str, **options: Any) -> tuple[Ending, list[list
     path.write_text(REPLY + program)
     tasks, give_up = options.pop("tasks", ALONE), options.pop("give_up", lambda answers: None)
     ending = run_watched(
-        Launch(options.pop("interpreter", sys.executable), folder, None),
+        Launch(options.pop("interpreter", sys.executable), folder),
         [str(path), "word"],
         tasks,
         folder,

@@ -71,7 +71,10 @@ def copied_whole(run: Run) -> bool:
 
 
 def test_the_copy_of_an_ended_run_is_complete(runs: Runs, archive: Path) -> None:
-    run = runs.start(archive=str(archive))
+    run = runs.make(archive=str(archive))
+    (run.dir / "own_code").mkdir()
+    (run.dir / "own_code" / "mine.py").write_text("WIDTH = 8\n")
+    start_script(run.dir, QUICK)
     assert run.wait(LIMIT_SECONDS) == "finished"
     until(lambda: copied_whole(run))
     assert content(copy_of(run, archive)) == content(run.dir)

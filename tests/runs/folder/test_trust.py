@@ -38,7 +38,7 @@ CHANGES: dict[str, Change] = {
     **{name: text(name) for name in ("train.py", "config.json", "plan.json", "devices.json")},
     **{name: text(name) for name in ("rehearsal/train.py", "rehearsal/plan.json")},
     **{name: text(name) for name in ("numpy.py", "numpy/__init__.py", "rehearsal/numpy.py")},
-    **{name: text(name) for name in ("numpy.cpython-312.so", "numpy.pyc")},
+    **{name: text(name) for name in ("numpy.cpython-312.so", "numpy.pyc", "own_code/mine.py")},
 }
 
 

@@ -8,7 +8,7 @@ from workbench.runs.processes.environment import UNPACKED, Launch
 
 
 def environment(tmp_path: Path) -> dict[str, str]:
-    return Launch("python", tmp_path, None).environment()
+    return Launch("python", tmp_path).environment()
 
 
 def test_files_are_kept_unpacked_in_the_users_cache(

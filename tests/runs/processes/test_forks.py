@@ -30,7 +30,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServer]:
     """The fork server of this module's runs, with TensorFlow loaded."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WORKBENCH_STATE", str(tmp_path_factory.mktemp("state")))
-        found = fork_server(Launch(sys.executable, Path.cwd(), None))
+        found = fork_server(Launch(sys.executable, Path.cwd()))
         with loaded_ahead(sys.executable):
             until(lambda: found.state == "ready")
             yield found

@@ -1,4 +1,4 @@
-"""An imported module is reported if it changed between two attempts, and only then."""
+"""A file is imported from its folder, or from its copy after a change; a module as it is now."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from workbench.feed.row import row_of
 from workbench.feed.snapshot import RunSnapshot, snapshot_parts
 from workbench.runs import Run
 from workbench.runs.folder.files import json_text, read_json, write_text
-from workbench.runs.processes.own_modules import HASHES
+from workbench.runs.processes.own_modules import HASHES, keep_files
 
 OWN = {"function": "build_model", "module": "of_mine.models", "source": None}
 LIFTED = {"function": "load", "module": None, "source": "def load(): ..."}
@@ -106,3 +106,63 @@ def test_a_relative_path_in_pythonpath_is_resolved_in_the_working_folder(
     source.parent.rename(source.parents[1] / "src" / "of_mine")
     monkeypatch.setenv("PYTHONPATH", "src")
     assert event_of(attempt(run), "starting")[HASHES] == noted
+
+
+SAYS = "import mine\n\nraise SystemExit(f'{mine.WORD} of {mine.__file__}')\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "models" / "mine.py"
+    path.parent.mkdir()
+    path.with_name("beside.py").write_text("WORD = 'first'\n")
+    path.write_text("from beside import WORD\n")
+    return path
+
+
+@pytest.fixture
+def of_file(runs: Runs, file: Path) -> Run:
+    """A run that imports a file, fails, and says what it imported."""
+    made = runs.make(SAYS)
+    own = {
+        "function": "f",
+        "module": "mine",
+        "source": file.read_text(),
+        "folder": str(file.parent),
+    }
+    plan = read_json(made.dir / "plan.json") | {"own_model": own}
+    write_text(made.dir / "plan.json", json_text(plan))
+    keep_files(plan, made.dir)
+    return attempt(made)
+
+
+def said(run: Run) -> str:
+    assert run.failure is not None
+    return run.failure.cause
+
+
+def test_a_file_is_imported_from_its_own_folder_where_its_siblings_are(
+    of_file: Run, file: Path
+) -> None:
+    assert f"first of {file}" in said(of_file)
+    assert of_file.progress.changed == ""
+
+
+@pytest.mark.parametrize("change", ["edited", "gone"])
+def test_a_changed_file_is_replaced_by_its_copy_until_it_is_back(
+    change: str, of_file: Run, file: Path
+) -> None:
+    before = file.read_text()
+    if change == "edited":
+        file.write_text("WORD = 'second'\n")
+    else:
+        file.unlink()
+    again = attempt(of_file)
+    assert f"first of {of_file.dir / 'own_code' / 'mine.py'}" in said(again)
+    assert again.progress.changed == (
+        f"{file} has changed or is gone since the run began; the run trains with its copy in "
+        "own_code. To train with the new file, start a new run."
+    )
+    file.write_text(before)
+    assert f"first of {file}" in said(attempt(again))
+    assert again.progress.changed == ""

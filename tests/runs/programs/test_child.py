@@ -27,7 +27,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServer]:
     """A fork server with TensorFlow loaded, for processes that `children` starts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WORKBENCH_STATE", str(tmp_path_factory.mktemp("state")))
-        found = fork_server(Launch(sys.executable, Path.cwd(), None))
+        found = fork_server(Launch(sys.executable, Path.cwd()))
         found.start()
         until(lambda: found.state == "ready")
         yield found
@@ -47,7 +47,7 @@ def work(folder: Path, code: str, start: str, **more: object) -> Work:
     """Write a script to a folder and return its work."""
     script = folder / "script.py"
     script.write_text(PRELUDE + code)
-    launch = Launch(sys.executable, folder, None)
+    launch = Launch(sys.executable, folder)
     return Work(launch, [str(script), "word"], start=start, **more)  # type: ignore[arg-type]
 
 
@@ -185,7 +185,7 @@ def test_a_failed_start_leaves_no_descriptor_open(what: str, tmp_path: Path) -> 
     interpreter, folder = (str(gone), None) if what == "interpreter" else (sys.executable, gone)
     with (
         pytest.raises(FileNotFoundError, match="gone"),
-        children(replace(asked, launch=Launch(interpreter, tmp_path, None)), folder=folder),
+        children(replace(asked, launch=Launch(interpreter, tmp_path)), folder=folder),
     ):
         raise AssertionError
     assert descriptors() == before

@@ -40,8 +40,9 @@ def test_a_plan_is_rehearsed_once_and_its_folder_is_removed(tmp_path: Path) -> N
     assert (len(rehearsals(again)), len(rehearsals(other))) == (0, 1)
 
 
-def test_a_module_that_changed_is_rehearsed_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("where", ["rehearsed_module", "rehearsed_module.py"])
+def test_own_code_that_changed_is_rehearsed_again(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     module = tmp_path / "rehearsed_module.py"
@@ -49,7 +50,7 @@ def test_a_module_that_changed_is_rehearsed_again(
     counts = []
     for more in ("", "", "# changed"):
         module.write_text(f"{module.read_text()}{more}")
-        config = RunConfig(model="rehearsed_module:right", synthetic_examples=320, epochs=1)
+        config = RunConfig(model=f"{where}:right", synthetic_examples=320, epochs=1)
         run = start_run(config, tmp_path / "runs", LAPTOP)
         assert run.wait() == "finished"
         counts.append(len(rehearsals(run)))
@@ -97,7 +98,7 @@ def test_a_script_fixed_by_hand_is_not_rehearsed(tmp_path: Path) -> None:
     run = start(tmp_path, "untestable")
     run.wait()
     script = run.dir / "train.py"
-    script.write_text(run.script.replace("tf.reshape(labels, [3])", "labels"))
+    script.write_text(run.script.replace("import untestable", "import right as untestable"))
     run.resume()
     assert run.wait() == "finished"
 

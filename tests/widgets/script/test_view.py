@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.codegen.golden import render
+from tests.codegen.golden import notebook_model
 from tests.machines import LAPTOP
 from tests.waiting import LIMIT_SECONDS, until
 from tests.widgets.folders import write_run
@@ -79,7 +79,7 @@ def test_other_edits_are_marked_beside_the_form_s_script_and_can_be_trained(
 def test_a_function_in_the_script_is_kept_in_a_file_that_the_form_names(
     page: Page, path: Path
 ) -> None:
-    path.write_text(render("own_model").replace('"tanh"', '"relu"'))
+    path.write_text(notebook_model().replace('"tanh"', '"relu"'))
     page.open(path)
     where, _, function = str(page.config.model).rpartition(":")
     assert function == "build_model"

@@ -6,13 +6,15 @@ import json
 import shlex
 import sys
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from workbench.bundle.contents import SCRIPT
 from workbench.cli.flags import add_runs_dir, config_from, given_flags
 from workbench.plan.own_function import SCRIPT_NAMES
 from workbench.runs import RunError, open_run
-from workbench.runs.folder.files import full_path
+from workbench.runs.folder.files import full_path, runs_root, sha256, unwritable, write_text
+from workbench.runs.functions import FOLDER
 
 if TYPE_CHECKING:
     from workbench.bundle import Bundle, Replay
@@ -85,15 +87,33 @@ def replay(arguments: Namespace) -> int:
 def _as_it_is(opened: Bundle, arguments: Namespace) -> Run:
     """Start the bundle's own script."""
     from workbench.codegen.carried import split_config
+    from workbench.scripts import read_script
 
-    from .scripts import check_alone, run_text
+    from .scripts import check_alone, run_opened
 
     message = f"Running the bundle's own script unchanged, sha256 {opened.script_sha256}."
     print(message, file=sys.stderr)
     if split_config(opened.script)[1]:
-        return run_text(opened.script, SCRIPT, arguments, ("preset",))
+        folders = _kept_files(opened, runs_root(arguments.runs_dir))
+        return run_opened(
+            read_script(opened.script, folders=folders), SCRIPT, arguments, ("preset",)
+        )
     check_alone(arguments, SCRIPT, ("preset",))
     return _of_earlier_release(opened, arguments)
+
+
+def _kept_files(opened: Bundle, root: Path) -> list[Path]:
+    """Keep the bundle's files of a person with the runs; return their folder, if there are any."""
+    if not opened.own_code:
+        return []
+    folder = root / FOLDER / sha256(json.dumps(dict(opened.own_code), sort_keys=True))[:8]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(folder, error) from error
+    for name, text in opened.own_code.items():
+        write_text(folder / name, text)
+    return [folder]
 
 
 def _of_earlier_release(opened: Bundle, arguments: Namespace) -> Run:

@@ -16,8 +16,9 @@ from workbench.config import Problem
 from workbench.plan import PlanError, make_plan
 from workbench.plan.checks import LONGEST_NAME
 from workbench.runs import start_edited
-from workbench.runs.folder.files import expanded, runs_root
+from workbench.runs.folder.files import KEPT_CODE, expanded, runs_root
 from workbench.runs.functions import keep_function
+from workbench.runs.processes.own_modules import own_files
 from workbench.runs.programs.own_data import inspect_data
 from workbench.scripts import NOT_IN_SCRIPTS, Opened, ScriptError, read_script, unified
 
@@ -43,7 +44,7 @@ def script(arguments: Namespace) -> int:
     """`workbench script`: print the script, or save it without overwriting another text."""
     from workbench.codegen import render_notebook, render_script
 
-    opened = read_script(_text(Path(arguments.open))) if arguments.open else None
+    opened = _opened(Path(arguments.open)) if arguments.open else None
     config = config_from(arguments, _config_of(opened, arguments) if opened else None)
     plan = make_plan(config, devices_for(config), inspect_data(config, trains_here=False))
     text = render_script(plan)
@@ -55,6 +56,8 @@ def script(arguments: Namespace) -> int:
         print(text, end="")
         return OK
     _save(path, render_notebook(plan) if notebook else text)
+    for file in own_files(plan.to_json()):
+        print(f"It imports {file.name}: keep that file beside it.", file=sys.stderr)
     how = "Open it in Jupyter" if notebook else f"Run it with: python {shlex.quote(str(path))}"
     print(f"Saved {path}. {how}")
     return OK
@@ -69,12 +72,11 @@ def _config_of(opened: Opened, arguments: Namespace) -> RunConfig:
 def run_as_it_is(arguments: Namespace) -> Run:
     """Start the script named by `--script` without any change."""
     path = Path(arguments.script)
-    return run_text(_text(path), str(path), arguments, ("preset", "config"))
+    return run_opened(_opened(path), str(path), arguments, ("preset", "config"))
 
 
-def run_text(text: str, name: str, arguments: Namespace, refused: Sequence[str]) -> Run:
+def run_opened(opened: Opened, name: str, arguments: Namespace, refused: Sequence[str]) -> Run:
     """Start a script without any change. `refused` flags cannot be given together with it."""
-    opened = read_script(text)
     also = given_flags(arguments)
     check_alone(arguments, name, refused)
     _report(opened, name, "These edits are no settings; the script runs with them:")
@@ -112,6 +114,11 @@ def check_alone(arguments: Namespace, script: str, refused: Sequence[str]) -> No
         )
         rule = "given without flags for values that it sets itself"
         raise ScriptError(rule, flags, f"{fix} {flags.split(', ')[0]} ...")
+
+
+def _opened(path: Path) -> Opened:
+    text, folder = _text(path), path.expanduser().absolute().parent
+    return read_script(text, folders=(folder, folder / KEPT_CODE))
 
 
 def _text(path: Path) -> str:

@@ -1,7 +1,7 @@
 """Inspects the data that the user's own function returns: `inspect_data < REQUEST`.
 
-Runs in the run's interpreter, from which the GPUs are hidden. REQUEST is JSON: function, and source
-with its file, or module. Prints one line of JSON: the facts, or a problem, with the traceback of an
+Runs in the run's interpreter, from which the GPUs are hidden. REQUEST is JSON: function and module.
+Prints one line of JSON: the facts, or a problem, with the traceback of an
 error in the user's code. The problem's words complete the sentence "data must be ...; got ...".
 """
 
@@ -54,17 +54,14 @@ def refuse_error(rule: str, error: Exception) -> NoReturn:
 
 
 def find_function(request: dict[str, Any]) -> Callable:
-    """Run the function's source, or import its module, and return the function."""
+    """Import the function's module, which sees no arguments, and return the function."""
     name, module = request["function"], request["module"]
-    names: dict[str, Any] = {"__name__": "train", "__file__": name}
+    del sys.argv[1:]
     try:
-        if module is None:
-            exec(compile(request["source"], request["file"], "exec"), names)
-        else:
-            names = vars(importlib.import_module(module))
+        names = vars(importlib.import_module(module))
     except Exception as error:
         missing = isinstance(error, ModuleNotFoundError) and error.name
-        if module is not None and missing and f"{module}.".startswith(f"{missing}."):
+        if missing and f"{module}.".startswith(f"{missing}."):
             file = f"path/to/{module.rpartition('.')[2]}.py:{name}"
             fix = f"It is neither in {pathlib.Path.cwd()} nor installed. Name its file: {file}."
             refuse("a module that the run's interpreter can import", str(error), fix)

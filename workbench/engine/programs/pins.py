@@ -3,8 +3,8 @@
 Runs in the run's interpreter and imports none of the packages. Prints one line of JSON with:
 
 - the version of Python;
-- the exact version of each package that provides a module imported by the script or named here,
-  and of all packages that these packages need;
+- the exact version of each package that provides a module imported by the script, by the user's own
+  files that the run keeps, or named here, and of all packages that these packages need;
 - the modules that no package provides.
 """
 
@@ -50,7 +50,9 @@ def needed(names: set[str]) -> dict[str, str]:
 
 def main(run_dir: pathlib.Path, modules: list[str]) -> None:
     """Find the versions and print them."""
-    named = imported((run_dir / "train.py").read_text(encoding="utf-8")) | set(modules)
+    own = sorted((run_dir / "own_code").glob("*.py"))
+    texts = [path.read_text(encoding="utf-8") for path in (run_dir / "train.py", *own)]
+    named = set(modules).union(*map(imported, texts)) - {path.stem for path in own}
     providers = importlib.metadata.packages_distributions()
     result = {
         "python": platform.python_version(),

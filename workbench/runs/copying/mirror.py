@@ -17,7 +17,7 @@ from pathlib import Path
 from workbench.runs.folder.archive import MARK, check_mounted, mount_above
 from workbench.runs.folder.checkpoints import FOLDER, STATE, Saved, state_text
 from workbench.runs.folder.events import read_events
-from workbench.runs.folder.files import CARD, KILL, SCRIPT, RunError, json_text
+from workbench.runs.folder.files import CARD, KEPT_CODE, KILL, SCRIPT, RunError, json_text
 from workbench.runs.folder.tasks import leader_of
 
 GROWING = ("events.jsonl", "archive.jsonl", "log.txt", "supervisor.log", "updates")
@@ -134,7 +134,8 @@ class Mirror:
 
 def files_in_order(run_dir: Path) -> list[Path]:
     """Return a run's files except checkpoints; a file that refers to others comes before them."""
-    folders = (run_dir, *_tasks(run_dir))
+    kept = [folder for folder in (run_dir / KEPT_CODE,) if folder.is_dir()]
+    folders = (run_dir, *kept, *_tasks(run_dir))
     return sorted((file for folder in folders for file in _files(folder)), key=_rank)
 
 

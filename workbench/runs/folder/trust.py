@@ -2,7 +2,8 @@
 
 A resume executes the run's script with the interpreter and in the folder that run.json names. With
 more epochs, it executes a script made from config.json, plan.json and devices.json. A script also
-imports modules from its own folder, before all others. Each run that this machine started is noted
+imports modules from its own folder, before all others, and from the folder of the copies of the
+user's own files. Each run that this machine started is noted
 in the state folder, outside the folder of runs. The note has the digest of all of that.
 """
 
@@ -17,7 +18,16 @@ from pathlib import Path
 
 from . import locks
 from .card import INTERPRETER_HERE
-from .files import CARD, REHEARSAL_FOLDER, SCRIPT, RunError, read_json, unwritable, write_text
+from .files import (
+    CARD,
+    KEPT_CODE,
+    REHEARSAL_FOLDER,
+    SCRIPT,
+    RunError,
+    read_json,
+    unwritable,
+    write_text,
+)
 
 _NAMED = ("interpreter", "working_dir", "state_dir")
 """The values of run.json that a resume uses."""
@@ -87,6 +97,11 @@ def modules_beside(script: Path) -> list[Path]:
     return sorted(path for path in modules if _name_of(path, script.parent).isidentifier())
 
 
+def kept_files(run_dir: Path) -> list[Path]:
+    """Return the copies of the user's own files that a run imports."""
+    return sorted(path for path in (run_dir / KEPT_CODE).glob("*") if path.is_file())
+
+
 def _name_of(module: Path, folder: Path) -> str:
     return module.relative_to(folder).parts[0].partition(".")[0]
 
@@ -100,6 +115,7 @@ def _digest(run_dir: Path, folders: Sequence[Path]) -> str:
     card = read_json(run_dir / CARD)
     files = [folder / name for folder in folders for name in (SCRIPT, *_FILES)]
     modules = [path for folder in folders for path in modules_beside(folder / SCRIPT)]
+    modules += kept_files(run_dir)
     present = [path for path in (*files, *modules) if path.is_file()]
     hashes = {str(path.relative_to(run_dir)): _sha256(path) for path in present}
     values = [card.get(name) for name in _NAMED]

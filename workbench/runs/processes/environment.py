@@ -14,6 +14,8 @@ from typing import Any
 from workbench.runs.folder.card import INTERPRETER_HERE
 from workbench.runs.folder.files import SCRIPT, RunError, full_path
 
+from .own_modules import module_folders
+
 SUPERVISOR_LOG = "supervisor.log"
 UNPACKED = "WORKBENCH_UNPACKED"
 """The variable that names the folder for unpacked files of data sets; empty: no folder."""
@@ -32,8 +34,8 @@ class Launch:
     interpreter: str
     working_dir: Path
     """The folder in which the run was requested, so paths from there hold; else the run's."""
-    module_dir: Path | None
-    """The folder of the user's own modules, searched after all others; None if unused."""
+    module_dirs: tuple[Path, ...] = ()
+    """The folders of the user's own modules, searched before all others."""
     legacy_keras: bool = False
     """Whether tf.keras is the tf-keras package."""
     cpu_replicas: int = 1
@@ -44,12 +46,10 @@ class Launch:
         """Return the settings from run.json and plan.json."""
         asked_from = Path(str(card.get("working_dir") or run_dir))
         working_dir = asked_from if asked_from.is_dir() else run_dir
-        own = (plan.get(name) or {} for name in ("own_model", "own_data", "own_step"))
-        imports_own = any(each.get("module") is not None for each in own)
-        interpreter = _interpreter(card)
-        module_dir = working_dir if imports_own else None
+        module_dirs = module_folders(plan, working_dir, run_dir)
         legacy = plan.get("keras") == "legacy"
-        return cls(interpreter, working_dir, module_dir, legacy, _cpu_replicas(plan))
+        replicas = _cpu_replicas(plan)
+        return cls(_interpreter(card), working_dir, module_dirs, legacy, replicas)
 
     @property
     def unset(self) -> list[str]:
@@ -89,9 +89,9 @@ class Launch:
         if self.cpu_replicas > 1:
             cores_per_replica = max(1, (os.cpu_count() or 1) // self.cpu_replicas)
             environment.setdefault(THREADS, str(cores_per_replica))
-        if self.module_dir is not None:
-            paths = filter(None, [environment.get("PYTHONPATH"), str(self.module_dir)])
-            environment["PYTHONPATH"] = os.pathsep.join(paths)
+        if self.module_dirs:
+            paths = [*map(str, self.module_dirs), environment.get("PYTHONPATH", "")]
+            environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
         return environment
 
 

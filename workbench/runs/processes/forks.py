@@ -35,7 +35,7 @@ LOAD_SECONDS = 300.0
 
 def fork_server(launch: Launch, state: Path | None = None) -> ForkServer:
     """Return the fork server for processes with these launch settings."""
-    environment = replace(launch, module_dir=None).environment()
+    environment = replace(launch, module_dirs=()).environment()
     here = str(launch.working_dir)
     if paths := environment.get("PYTHONPATH"):
         absolute = (str(launch.working_dir / path) for path in paths.split(os.pathsep))
@@ -74,7 +74,9 @@ def loaded_ahead(
     server: ForkServer | None = None
     try:
         with contextlib.suppress(OSError, RunError):  # without a server, processes start cold
-            server = fork_server(Launch(interpreter or sys.executable, Path.cwd(), None, legacy))
+            server = fork_server(
+                Launch(interpreter or sys.executable, Path.cwd(), legacy_keras=legacy)
+            )
             server.start()
         yield
     finally:

@@ -61,7 +61,7 @@ class _Starter:
 def _starter(interpreter: str) -> Iterator[_Starter]:
     """Yield a starter; wait first for a server that is loading."""
     try:
-        forks = Forks(Launch(interpreter, Path.cwd(), None), state_dir())
+        forks = Forks(Launch(interpreter, Path.cwd()), state_dir())
     except RunError:  # no place for a server's files
         yield _Starter(None)
         return

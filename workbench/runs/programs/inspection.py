@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from workbench.codegen import render_script
 from workbench.plan import PlanError, Problem
 from workbench.plan.own_function import module_file
-from workbench.runs.folder.files import SCRIPT
+from workbench.runs.folder.files import SCRIPT, sha256
 from workbench.runs.processes.environment import Launch
+from workbench.runs.processes.own_modules import module_folders
 from workbench.runs.supervise.diagnosis import OTHER_FIX, known_reason, refusal_in
 from workbench.runs.supervise.user_code import line_in_user_code, own_texts
 
@@ -63,10 +64,10 @@ def inspect_model(plan: Plan, timeout_seconds: float = TIMEOUT_SECONDS) -> Model
         PlanError: the model cannot be built, or not in time; the problem's field is `model`.
     """
     text, own, here = render_script(plan), plan.own_model, Path.cwd()
-    module_dir = here if own is not None and own.module is not None else None
-    launch = Launch(plan.interpreter, here, module_dir, plan.keras == "legacy")
+    values = plan.to_json()
+    launch = Launch(plan.interpreter, here, module_folders(values, here), plan.keras == "legacy")
     start = plan.config.start
-    texts = tuple(own_texts(plan.to_json()).items())
+    texts = tuple(own_texts(values).items())
     return _inspect(_Question(text, changed(own), launch, texts, start, timeout_seconds))
 
 
@@ -76,7 +77,7 @@ class _Question:
 
     text: str
     changed: str
-    """When an imported model's file was last written, because its text is not in the script."""
+    """The state of an imported model's file, because its text is not in the script."""
     launch: Launch
     texts: tuple[tuple[str, str], ...]
     """The user's files in the text, each with its own text."""
@@ -103,8 +104,12 @@ def _inspect(asked: _Question) -> ModelSummary:
 
 
 def changed(own: OwnFunction | None) -> str:
-    """Return the file of an imported function with the time of its change; empty if lifted."""
-    file = module_file(own.module) if own is not None and own.module is not None else None
+    """Return what changes when the file of an imported function does; else an empty text."""
+    if own is None or own.module is None:
+        return ""
+    if own.source is not None:
+        return sha256(own.source)
+    file = module_file(own.module)
     return "" if file is None else f"{file} {file.stat().st_mtime_ns}"
 
 

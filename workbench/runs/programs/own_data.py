@@ -10,12 +10,13 @@ from pathlib import Path
 from workbench.config import RunConfig
 from workbench.plan import PlanError, Problem
 from workbench.plan.own_data import DataFacts, is_own
-from workbench.plan.own_function import module_file, read_own_function
+from workbench.plan.own_function import kept_name, read_own_function
 from workbench.plan.problems import Findings
 from workbench.runs.processes.environment import Launch
 from workbench.runs.supervise.user_code import line_in_user_code
 
 from .child import ON_CPU, Work, run_to_end
+from .inspection import changed
 from .published import check_published
 from .run import program
 
@@ -26,13 +27,15 @@ TIMEOUT_SECONDS = 1800.0
 
 @dataclass(frozen=True)
 class _Request:
-    """A question, with its interpreter and folder; equal requests have equal answers."""
+    """A question, with its interpreter and folders; equal requests have equal answers."""
 
     text: str
     interpreter: str
     folder: str
+    """The folder of the function's file; empty for a module."""
+    working_dir: str
     changed: str
-    """When an imported module's own file was last written."""
+    """The state of the function's file."""
 
 
 _found: dict[_Request, DataFacts] = {}
@@ -76,21 +79,17 @@ def _request(config: RunConfig) -> _Request:
     function = read_own_function(findings, "data", config.data)
     if function is None or findings.problems:
         raise PlanError(findings.problems)
-    asked = {
-        "function": function.function,
-        "source": function.source,
-        "file": config.data.rpartition(":")[0],
-        "module": function.module,
-    }
-    file = module_file(function.module) if function.module is not None else None
-    changed = "" if file is None else f"{file} {file.stat().st_mtime_ns}"
-    interpreter = config.interpreter or sys.executable
-    return _Request(json.dumps(asked), interpreter, str(Path.cwd()), changed)
+    # A notebook's function is in a file of its own, which can be imported too.
+    module = function.module or kept_name(function.function, function.source or "")
+    asked = json.dumps({"function": function.function, "module": module})
+    interpreter, here = config.interpreter or sys.executable, str(Path.cwd())
+    return _Request(asked, interpreter, function.folder or "", here, changed(function))
 
 
 def _ask(request: _Request, start: str) -> DataFacts:
-    folder = Path(request.folder)
-    launch = Launch(request.interpreter, folder, folder)
+    here = Path(request.working_dir)
+    folders = tuple(Path(each) for each in (request.folder, here) if each)
+    launch = Launch(request.interpreter, here, folders)
     work = Work(launch, program(PROGRAM), ON_CPU, request.text.encode(), start)
     try:
         ended = run_to_end(work, TIMEOUT_SECONDS)

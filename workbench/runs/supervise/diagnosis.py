@@ -259,8 +259,8 @@ def refusal_in(line: str) -> Refusal | None:
 def with_own_fix(plan: Mapping[str, Any], ended: dict[str, Any]) -> dict[str, Any]:
     """Return the end of an attempt; its fix is a new run if the user's own code is to blame.
 
-    A script holds the text of such code, unless it imports the code from a module. `plan` is the
-    run's plan.json.
+    A run keeps the text of such code, unless it was given as `module:function`. `plan` is the run's
+    plan.json.
     """
     own = any((plan.get(name) or {}).get("source") for name in _OWN)
     fix = str(ended.get("fix", ""))

@@ -85,7 +85,6 @@ class JobSupervisor(Supervisor):
         return TaskGroup(self.dir, self.plan, starter, interpreter, self.bounds, begun=begun)
 
     def _job_values(self, job_dir: Path) -> dict[str, Any]:
-        module_dir = self.launch.module_dir
         script = self.launch.command(self.dir, pack_observer(job_dir))
         return {
             "run_dir": str(self.dir),
@@ -94,7 +93,7 @@ class JobSupervisor(Supervisor):
             "working_dir": str(self.launch.working_dir),
             "environment": self.launch.added,
             "unset": self.launch.unset,
-            "module_dir": str(module_dir) if module_dir else None,
+            "module_dirs": [str(folder) for folder in self.launch.module_dirs],
             "meet_seconds": self.bounds.rendezvous_seconds,
         }
 

@@ -27,7 +27,7 @@ from workbench.runs.folder.unwritten import is_full
 from workbench.runs.processes.bounds import Bounds
 from workbench.runs.processes.environment import Launch
 from workbench.runs.processes.forks import BEGUN, Forks
-from workbench.runs.processes.own_modules import module_hashes
+from workbench.runs.processes.own_modules import KEPT, changed_files, module_hashes
 from workbench.runs.processes.peak_memory import EVENT as PEAK_MEMORY
 from workbench.runs.processes.task_starter import LocalTaskStarter
 
@@ -143,6 +143,8 @@ class Supervisor:
             configs = group.choose_addresses()
             addresses = {"tf_configs": configs} if configs else {}
             modules = module_hashes(self.plan, self.launch.working_dir)
+            if changed := changed_files(self.plan, self.dir):
+                modules[KEPT] = changed
             self._state("starting", **facts, **addresses, **modules, **self.why_restarted)
             group.start(time.monotonic())
             self.events.write(BEGUN, how=group.begun)

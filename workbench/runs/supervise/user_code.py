@@ -26,11 +26,11 @@ MOST_CHARACTERS = 100
 def own_texts(plan: Mapping[str, Any]) -> dict[str, str]:
     """Return the text of each file of the user that a script holds, from the run's plan.json."""
     config = plan.get("config") or {}
-    sources = {field: (plan.get(f"own_{field}") or {}).get("source") for field in OWN_FIELDS}
+    own = {field: plan.get(f"own_{field}") or {} for field in OWN_FIELDS}
     return {
-        str(config.get(field)).rpartition(":")[0]: source
-        for field, source in sources.items()
-        if source
+        str(config.get(field)).rpartition(":")[0]: each["source"]
+        for field, each in own.items()
+        if each.get("source") and not each.get("module")
     }
 
 

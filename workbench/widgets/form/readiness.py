@@ -38,7 +38,7 @@ class Readiness:
 
     def ask(self, interpreter: str, *, legacy: bool) -> None:
         """Start a fork server that fits, or keep the present one. Return immediately."""
-        launch = Launch(interpreter, Path.cwd(), None, legacy)
+        launch = Launch(interpreter, Path.cwd(), legacy_keras=legacy)
         wanted = fork_server(launch)
         with self._lock:
             held = self._server

@@ -12,7 +12,7 @@ import ipywidgets as ipw
 from workbench.config import ConfigError, RunConfig
 from workbench.plan.checks import LONGEST_NAME
 from workbench.runs import RunError, start_edited
-from workbench.runs.folder.files import expanded, runs_root
+from workbench.runs.folder.files import KEPT_CODE, expanded, runs_root
 from workbench.runs.functions import keep_function
 from workbench.scripts import NOT_IN_SCRIPTS, Opened, read_script
 from workbench.widgets.form.fields import name_box
@@ -90,8 +90,10 @@ class ScriptOpening:
         devices = self._context.devices()
         self._state.value = markup.quiet(f"Reading {path} ...")
 
+        folders = path.parent, path.parent / KEPT_CODE
+
         def read() -> tuple[Opened, RunConfig]:
-            opened = read_script(path.read_text(encoding="utf-8"), devices)
+            opened = read_script(path.read_text(encoding="utf-8"), devices, folders)
             return opened, opened.with_files(self._kept(opened))
 
         run_in_background(
