@@ -48,7 +48,10 @@ class Loop(Choice):
 
 @dataclass(frozen=True)
 class Data(Choice):
-    """A data set; `source` is its file under `engine/data`."""
+    """A data set; `source` is its file under `engine/data`.
+
+    Data with `files` have another one, `source` and `_folder`, that reads a folder of them.
+    """
 
     source: str = ""
     accuracy: str = ""
@@ -60,14 +63,14 @@ class Data(Choice):
     test_examples: int | None = None
     files: tuple[str, ...] = ()
     """Files that a folder given for it must hold."""
-    folders: tuple[str, ...] = ()
-    """The usual folders of these files; variables of the environment are replaced."""
+    cache: str = ""
+    """The folder of Keras' home in which Keras looks for these files."""
+    packaged: str = ""
+    """The folder in which a package of the operating system has them."""
     url: str = ""
-    """The address from which files that no folder holds are downloaded."""
+    """The address from which Keras downloads files that its cache lacks."""
     remedy: str = ""
-    """What to do if they are missing and cannot be downloaded; scripts say the same."""
-    reader: str = ""
-    """The file under `engine` that reads them; scripts have it below their functions."""
+    """What to do if they are missing and cannot be downloaded."""
     features: int | None = None
     """Numbers in the features of an example; None: as many as `synthetic_features` says."""
     label_bytes: int = 0
@@ -204,18 +207,13 @@ DATA: Mapping[str, Data] = {
             for part in ("train", "t10k")
             for kind in ("images-idx3", "labels-idx1")
         ),
-        folders=(
-            "~/.keras/datasets/fashion-mnist",
-            "/usr/share/datasets/fashion-mnist",
-            "$KERAS_HOME/datasets/fashion-mnist",
-            "/tmp/.keras/datasets/fashion-mnist",
-        ),
+        cache="datasets/fashion-mnist",
+        packaged="/usr/share/datasets/fashion-mnist",
         url="https://storage.googleapis.com/tensorflow/tf-keras-datasets/",
         remedy=(
             "Connect this machine to the internet (Kaggle has a switch for it in its settings), or "
             "copy the four files from another machine to ~/.keras/datasets/fashion-mnist."
         ),
-        reader="fashion_mnist_files",
         features=28 * 28,
         label_bytes=1,
     ),

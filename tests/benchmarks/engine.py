@@ -19,6 +19,7 @@ from workbench import RunConfig, make_plan, render_script
 from workbench.devices import detect
 from workbench.observe.watch import Watch
 from workbench.runs.processes.environment import THREADS, Launch
+from workbench.runs.programs.own_data import inspect_data
 
 Train = Callable[[int], None]
 
@@ -43,6 +44,7 @@ def load_script(config: RunConfig, folder: Path) -> ModuleType:
     """Return the script of a config as a module; its `main` has not run."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "train.py"
+    inspect_data(config)  # Keras finds the files of Fashion-MNIST
     path.write_text(render_script(make_plan(config, detect(import_tensorflow=False))))
     spec = importlib.util.spec_from_file_location(f"script_{folder.name}", path)
     assert spec is not None

@@ -21,7 +21,6 @@ OWN_MODEL = Path(__file__).parent / "own_model.py"
 PLACES = {
     "recorder": "# The recorder of all scripts stands here.\n",
     "coordinator": "# The recorder of workers that do not step together stands here.\n",
-    "fashion_mnist_files": "# The reader of Fashion-MNIST's files stands here.\n",
 }
 ENTRY = "\n\nif __name__"
 

@@ -1,167 +1,99 @@
-"""Fashion-MNIST is found, checked and kept unpacked; a message says if it is absent."""
+"""Fashion-MNIST comes from Keras' cache or from a folder; a message says if it is absent."""
 
-import filecmp
 import gzip
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.engine.training import write_run
+from tests.forked import run_code
 from tests.machines import LAPTOP
 from workbench import catalog
 from workbench.codegen import render_script
 from workbench.config import RunConfig
 from workbench.plan import make_plan
+from workbench.runs import Run, start_run
+from workbench.runs.programs.published import keras_home
 
-DEBIAN = Path("/usr/share/datasets/fashion-mnist")
-KERAS = Path.home() / ".keras/datasets/fashion-mnist"
-SOURCE = DEBIAN if DEBIAN.is_dir() else KERAS
-IMAGES = "train-images-idx3-ubyte.gz"
-LABELS = "t10k-labels-idx1-ubyte.gz"
-
+ROW = catalog.DATA["fashion_mnist"]
+SOURCE = next((f for f in (Path(ROW.packaged), keras_home() / ROW.cache) if f.is_dir()), None)
+IMAGES, LABELS = "train-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"
+FACTS = """
+import json, numpy as np
+train, test = make_data()
+images, labels = map(np.asarray, train)
+print(json.dumps({
+    "shapes": [list(part.shape) for part in (*train, *test)],
+    "types": [str(images.dtype), str(labels.dtype)],
+    "sums": [float(np.sum(images * np.float32(255), dtype=float)), int(np.sum(labels))],
+    "classes": sorted(set(labels.tolist())),
+}))
+"""
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not SOURCE.is_dir(), reason="no copy of Fashion-MNIST on this machine"),
+    pytest.mark.skipif(SOURCE is None, reason="no copy of Fashion-MNIST on this machine"),
 ]
 
 
 def copy_into(folder: Path) -> Path:
     """Make a folder with links to the four files, so that a test can replace each one."""
     folder.mkdir(parents=True)
-    for name in catalog.DATA["fashion_mnist"].files:
-        (folder / name).symlink_to(SOURCE / name)
+    for name in ROW.files:
+        (folder / name).symlink_to(Path(SOURCE or "", name))
     return folder
 
 
-def replace(folder: Path, name: str, content: bytes) -> Path:
-    (folder / name).unlink()
-    (folder / name).write_bytes(content)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    root = tmp_path_factory.mktemp("data")
-    script = root / "train.py"
-    text = render_script(make_plan(RunConfig(data="fashion_mnist"), LAPTOP))
-    script.write_text(text.replace(str(DEBIAN), str(root / "no-system-wide-copy")))
-    missing = copy_into(root / "missing")
-    (missing / LABELS).unlink()
-    whole = gzip.decompress((SOURCE / LABELS).read_bytes())
-    packed = (SOURCE / LABELS).read_bytes()
-    home = root / "home"
-    copy_into(home / ".keras/datasets/fashion-mnist")
-    (root / "nobody").mkdir()
-    folders = {
-        "whole": copy_into(root / 'it\'s "whole"\n'),
-        "missing": missing,
-        "truncated": replace(copy_into(root / "truncated"), LABELS, packed[:-100]),
-        "corrupt": replace(copy_into(root / "corrupt"), LABELS, b"<html>Not found</html>"),
-        "empty": replace(copy_into(root / "empty"), LABELS, b""),
-        "shorter": replace(copy_into(root / "shorter"), LABELS, gzip.compress(whole[:-1])),
-        "swapped": replace(copy_into(root / "swapped"), LABELS, gzip.compress(whole[::-1])),
-        "folder": copy_into(root / "folder"),
-    }
-    (folders["folder"] / LABELS).unlink()
-    (folders["folder"] / LABELS).mkdir()
-    unpacked, damaged = root / "made" / "unpacked", root / "damaged"
-    damaged.mkdir()
-    (damaged / "train-labels-idx1").write_bytes(b"")
-    (damaged / "t10k-labels-idx1").write_bytes(whole[::-1])
-    nobody = str(root / "nobody")
-    cases = {name: [str(folder), str(home), None] for name, folder in folders.items()}
-    cases |= {
-        "cache": [None, str(home), None],
-        "nowhere": [None, nobody, None],
-        "unpacked": [None, str(home), str(unpacked)],
-        "unpacked before": [None, nobody, str(unpacked)],
-        "unpacked before, damaged": [None, str(home), str(damaged)],
-        "unpacked to no folder": [None, str(home), str(script)],
-        "a folder beside unpacked ones": [str(folders["corrupt"]), str(home), str(unpacked)],
-    }
-    closed = "http://127.0.0.1:9"
-    done = subprocess.run(
-        [sys.executable, str(Path(__file__).parent / "read_data.py"), str(script)],
-        input=json.dumps(cases),
-        env={
-            **{name: value for name, value in os.environ.items() if name.lower() != "no_proxy"},
-            **dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), closed),
-            "TF_CPP_MIN_LOG_LEVEL": "2",
-            "HOME": str(root / "nobody"),  # Keras finds its cache once, on import
-        },
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+def facts_of(folder: Path | None, keras: Path) -> dict[str, Any]:
+    """Return what a script loads from a folder, or from a home of Keras."""
+    config = RunConfig(data="fashion_mnist", data_dir=None if folder is None else str(folder))
+    script = render_script(make_plan(config, LAPTOP)).partition("if __name__")[0]
+    done = run_code(f"import os; os.environ['KERAS_HOME'] = {str(keras)!r}\n{script}{FACTS}")
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    names = [name.removesuffix("-ubyte.gz") for name in catalog.DATA["fashion_mnist"].files]
-    for folder in unpacked, damaged:
-        assert sorted(path.name for path in folder.iterdir()) == sorted(names)
-    assert all(filecmp.cmp(unpacked / name, damaged / name, shallow=False) for name in names)
-    assert (damaged / "t10k-labels-idx1").read_bytes() == whole
     return found
 
 
-@pytest.mark.parametrize(
-    "place",
-    [
-        "whole",
-        "cache",
-        "unpacked",
-        "unpacked before",
-        "unpacked before, damaged",
-        "unpacked to no folder",
-    ],
-)
-def test_the_data_are_the_whole_set_scaled_to_one(place: str, outcomes: dict[str, Any]) -> None:
-    assert outcomes[place] == {
-        "shapes": [[60_000, 28, 28, 1], [60_000], [10_000, 28, 28, 1], [10_000]],
-        "types": ["float32", "uint8"],
-        "range": [0.0, 1.0],
-        "levels": True,
-        "classes": list(range(10)),
-    }
+def test_keras_cache_and_a_folder_give_the_same_whole_data(tmp_path: Path) -> None:
+    copy_into(tmp_path / "keras" / ROW.cache)
+    cached = facts_of(None, tmp_path / "keras")
+    assert cached == facts_of(copy_into(tmp_path / 'it\'s "whole"\n'), tmp_path / "nobody")
+    assert cached["shapes"] == [[60_000, 28, 28, 1], [60_000], [10_000, 28, 28, 1], [10_000]]
+    assert cached["types"] == ["float32", "uint8"]
+    assert cached["classes"] == list(range(10))
+    with gzip.open(Path(SOURCE or "", IMAGES)) as file:
+        assert cached["sums"][0] == pytest.approx(sum(file.read()[16:]), rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("case", "cause"),
-    [
-        ("missing", "No such file"),
-        ("folder", "Is a directory"),
-        ("truncated", "ended before the end-of-stream"),
-        ("corrupt", "Not a gzipped file"),
-        ("empty", "differs. Replace it."),
-        ("shorter", "differs. Replace it."),
-        ("swapped", "differs. Replace it."),
-    ],
-)
-def test_a_bad_file_is_named_with_its_fix(case: str, cause: str, outcomes: dict[str, Any]) -> None:
-    assert outcomes[case].startswith("Needs ")
-    assert f"{case}/{LABELS}" in outcomes[case]
-    assert cause in outcomes[case]
-    assert "Replace it" in outcomes[case]
+@pytest.mark.parametrize("content", [b"<html>Not found</html>", None])
+def test_a_damaged_file_fails_the_run_with_its_fix(content: bytes | None, tmp_path: Path) -> None:
+    folder = copy_into(tmp_path / "data")
+    packed = (folder / LABELS).read_bytes()
+    (folder / LABELS).unlink()
+    (folder / LABELS).write_bytes(packed[:-100] if content is None else content)
+    config = RunConfig(data="fashion_mnist", data_dir=str(folder), model="dense", epochs=1)
+    run = start_run(config, tmp_path / "runs", LAPTOP)
+    assert failure_of(run).cause.startswith("A packed file of the data is damaged.")
+    assert "replace those in the data folder" in failure_of(run).fix
 
 
-def test_a_folder_given_by_the_user_is_read_even_if_unpacked_files_exist(
-    outcomes: dict[str, Any],
+def failure_of(run: Run) -> Any:
+    assert run.wait() == "failed"
+    return run.failure
+
+
+def test_without_a_network_the_failure_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert f"corrupt/{LABELS}" in outcomes["a folder beside unpacked ones"]
-
-
-def test_without_a_network_the_message_names_the_missing_file_and_the_remedy(
-    outcomes: dict[str, Any],
-) -> None:
-    message = outcomes["nowhere"]
-    assert IMAGES in message
-    assert "https://storage.googleapis.com/tensorflow/tf-keras-datasets/" in message
-    assert message.endswith(catalog.DATA["fashion_mnist"].remedy)
-    assert "Traceback" not in message
+    config = RunConfig(data="fashion_mnist", model="dense", epochs=1, start="cold")
+    run = write_run(tmp_path, "run", config).run
+    for name in [name for name in os.environ if name.lower() == "no_proxy"]:
+        monkeypatch.delenv(name)
+    for name in ("http_proxy", "https_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path / "keras"))
+    assert failure_of(run.resume()).cause.startswith("A download failed.")
 
 
 @pytest.mark.promise

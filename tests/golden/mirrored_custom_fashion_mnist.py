@@ -1,21 +1,14 @@
 """CNN 32-64 on Fashion-MNIST: Mirrored strategy, 2 virtual replicas, Custom loop."""
 
 import argparse
-import contextlib
-import gzip
-import hashlib
-import os
-import pathlib
 from collections.abc import Callable
 
-import numpy as np
 import tensorflow as tf
 
 SEED = 42  # decides data, first weights and order of examples
 REPLICAS = 2  # virtual devices that share a physical one
 CROSS_DEVICE_OPS = tf.distribute.ReductionToOneDevice()  # how gradients are summed
 NUM_TRAIN_EXAMPLES = 60_000  # examples to train on
-DATA_DIR = None  # None: the usual folders, else a download
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 GLOBAL_BATCH_SIZE = 128  # 64 x 2 replicas
 EPOCHS = 2  # each followed by a test pass
@@ -35,80 +28,13 @@ def make_strategy() -> tf.distribute.Strategy:
     return tf.distribute.MirroredStrategy(devices, cross_device_ops=CROSS_DEVICE_OPS)
 
 
-PUBLISHED_DIR = os.environ.get("WORKBENCH_UNPACKED")  # a folder for unpacked files, if set
-CHECKSUMS = {  # sha256 of each unpacked file
-    "train-images-idx3": "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888",
-    "train-labels-idx1": "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9",
-    "t10k-images-idx3": "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b",
-    "t10k-labels-idx1": "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34",
-}
-
-
-def read_file(name: str) -> np.ndarray:
-    """Return a published file's bytes [size], from PUBLISHED_DIR if possible, else unpacked."""
-    if not PUBLISHED_DIR or DATA_DIR is not None:
-        return unpack_published(name)
-    kept = pathlib.Path(PUBLISHED_DIR, name)
-    with contextlib.suppress(OSError):  # it is missing or unreadable
-        content = np.fromfile(kept, np.uint8)
-        if hashlib.sha256(content.data).hexdigest() == CHECKSUMS[name]:
-            return content
-    content = unpack_published(name)
-    keep_published(content, kept)
-    return content
-
-
-def unpack_published(name: str) -> np.ndarray:
-    """Return a file's bytes [size] from DATA_DIR, if set, else the usual folders or a download."""
-    usual = "~/.keras/datasets/fashion-mnist", "/usr/share/datasets/fashion-mnist"
-    folders = usual if DATA_DIR is None else [DATA_DIR]
-    paths = [pathlib.Path(folder).expanduser() / f"{name}-ubyte.gz" for folder in folders]
-    path = next((path for path in paths if path.exists()), paths[0])
-    if DATA_DIR is None and not path.exists():
-        path = download_published(path.name)
-    try:
-        content = gzip.decompress(path.read_bytes())
-    except Exception as error:
-        raise SystemExit(f"Needs {path}; {error}. Replace it.") from error
-    if hashlib.sha256(content).hexdigest() != CHECKSUMS[name]:
-        raise SystemExit(f"Needs the published {path}; this one differs. Replace it.")
-    return np.frombuffer(content, np.uint8)
-
-
-def download_published(name: str) -> pathlib.Path:
-    """Return the path of a packed file in Keras' cache, downloaded if it is not there."""
-    url = f"https://storage.googleapis.com/tensorflow/tf-keras-datasets/{name}"
-    try:
-        cached = tf.keras.utils.get_file(name, url, cache_subdir="datasets/fashion-mnist")
-    except Exception as error:
-        raise SystemExit(
-            f"Needs {name}; the download fails: {error}. Connect this machine to the internet "
-            "(Kaggle has a switch for it in its settings), or copy the four files from another "
-            "machine to ~/.keras/datasets/fashion-mnist."
-        ) from error
-    return pathlib.Path(cached)
-
-
-def keep_published(content: np.ndarray, path: pathlib.Path) -> None:
-    """Write a whole file or none; without the file the next run unpacks again."""
-    part = path.with_suffix(".part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(content.data)
-        part.replace(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            part.unlink()
-
-
-def make_data() -> tuple[tuple[tf.Tensor, np.ndarray], ...]:
+def make_data() -> tuple[tuple, ...]:
     """Return (images, labels), 60,000 to train on and 10,000 to test on, scaled to [0, 1]."""
-    parts = []
-    for part in ("train", "t10k"):
-        images, labels = read_file(f"{part}-images-idx3")[16:], read_file(f"{part}-labels-idx1")[8:]
-        with tf.device("CPU"):  # not in a GPU's memory
-            parts.append((tf.reshape(images, [-1, 28, 28, 1]) / 255, labels))
-    return tuple(parts)
+    parts = tf.keras.datasets.fashion_mnist.load_data()
+    with tf.device("CPU"):  # not in a GPU's memory
+        return tuple(
+            (tf.reshape(images, [-1, 28, 28, 1]) / 255, labels) for images, labels in parts
+        )
 
 
 def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
@@ -264,5 +190,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "6daf5442815890b9", "config": {"data": "fashion_mnist", "devices": ["CPU:0"],
+# config: {"sha256": "b12affac4b39aa72", "config": {"data": "fashion_mnist", "devices": ["CPU:0"],
 #     "replicas": 2, "epochs": 2}}

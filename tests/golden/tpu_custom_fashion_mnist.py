@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import numpy as np
 import tensorflow as tf
 
 SEED = 42  # decides data, first weights and order of examples
@@ -12,7 +11,6 @@ AUTO_SHARD = tf.data.experimental.AutoShardPolicy.AUTO  # no effect in one proce
 READ_PER_STEP = 512  # examples read for a step
 NUM_TRAIN_EXAMPLES = 60_000  # examples to train on
 NUM_TEST_EXAMPLES = 10_000  # examples to test on
-DATA_DIR = None  # None: the usual folders, else a download
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 GLOBAL_BATCH_SIZE = 512  # 64 x 8 replicas
 EPOCHS = 5  # each followed by a test pass
@@ -41,14 +39,13 @@ def make_strategy() -> tf.distribute.Strategy:
     return strategy
 
 
-def make_data() -> tuple[tuple[tf.Tensor, np.ndarray], ...]:
+def make_data() -> tuple[tuple, ...]:
     """Return (images, labels), 60,000 to train on and 10,000 to test on, scaled to [0, 1]."""
-    parts = []
-    for part in ("train", "t10k"):
-        images, labels = read_file(f"{part}-images-idx3")[16:], read_file(f"{part}-labels-idx1")[8:]
-        with tf.device("CPU"):  # not in a GPU's memory
-            parts.append((tf.reshape(images, [-1, 28, 28, 1]) / 255, labels))
-    return tuple(parts)
+    parts = tf.keras.datasets.fashion_mnist.load_data()
+    with tf.device("CPU"):  # not in a GPU's memory
+        return tuple(
+            (tf.reshape(images, [-1, 28, 28, 1]) / 255, labels) for images, labels in parts
+        )
 
 
 def make_batches(
@@ -177,9 +174,6 @@ def main() -> None:
 # The recorder of all scripts stands here.
 
 
-# The reader of Fashion-MNIST's files stands here.
-
-
 # ---- Helpers of the functions at the top. ----
 from collections.abc import Callable
 
@@ -222,5 +216,5 @@ if __name__ == "__main__":
     os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task
     run_and_leave(main)
 
-# config: {"sha256": "f7670a916a217d32", "config": {"strategy": "tpu", "data": "fashion_mnist",
+# config: {"sha256": "8e9c98216e55bc59", "config": {"strategy": "tpu", "data": "fashion_mnist",
 #     "replicas": 8, "tpu": "my-tpu", "precision": "mixed_bfloat16"}, "tpu_chips": 8}

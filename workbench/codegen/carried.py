@@ -96,13 +96,15 @@ def _config(plan: Plan) -> dict[str, Any]:
     fields |= {
         field: f"{each.module}.py:{each.function}" for field, each in own.items() if each.folder
     }
-    left_out = inside | {"name"} | (set() if _reads_files(plan) else {"data_dir"})
+    left_out = inside | {"name"} | (set() if reads_folder(plan) else {"data_dir"})
     differing = {name: value for name, value in fields.items() if value != usual[name]}
     return {name: value for name, value in differing.items() if name not in left_out}
 
 
-def _reads_files(plan: Plan) -> bool:
-    return plan.data in catalog.DATA and bool(catalog.DATA[plan.data].reader)
+def reads_folder(plan: Plan) -> bool:
+    """Return whether the script reads the data's files from the folder that the config names."""
+    row = catalog.DATA.get(plan.data)
+    return row is not None and bool(row.files) and plan.config.data_dir is not None
 
 
 def _placement(plan: Plan) -> dict[str, Any]:

@@ -72,7 +72,7 @@ def _all(plan: Plan, lesson: bool) -> Iterator[tuple[str, str, str]]:
     yield "NUM_TEST_EXAMPLES", f"{plan.num_test_examples:_}", "examples to test on"
     yield "NUM_FEATURES", repr(plan.config.synthetic_features), "numbers in an example"
     yield "NOISE", repr(plan.config.synthetic_noise), "standard deviation of the score's noise"
-    yield "DATA_DIR", literal(plan.config.data_dir), "None: the usual folders, else a download"
+    yield "DATA_DIR", literal(plan.config.data_dir), "the folder of the data's four files"
     yield "PER_REPLICA_BATCH_SIZE", repr(each), "examples that each replica takes in a step"
     sizes = f"{each} x {replicas} replica{'s' * (replicas > 1)}"
     yield "GLOBAL_BATCH_SIZE", repr(plan.global_batch_size), sizes

@@ -13,7 +13,7 @@ from ..plan.launching import is_local
 from ..plan.names import ENGINE
 from ..plan.own_data import DATASET
 from ..plan.own_function import SCRIPT_NAMES, OwnFunction
-from .carried import config_comment, own_functions
+from .carried import config_comment, own_functions, reads_folder
 from .constants import constants
 from .lifting import Lifted, lift, merge_imports, statements
 
@@ -26,8 +26,7 @@ MARKER = """\
 # ---- Recorder: the same in every script. It records, saves, stops and resumes. ----
 # ruff: noqa: E402, F811"""
 COORDINATOR = "# ---- Recorder of workers that do not step together. ----"
-READER = "# ---- Reader of Fashion-MNIST's files. ----"
-MARKS = {"recorder": MARKER, "coordinator": COORDINATOR, "fashion_mnist_files": READER}
+MARKS = {"recorder": MARKER, "coordinator": COORDINATOR}
 """The parts below a script's functions, each under its mark, in this order."""
 OWN = "# ---- Your own {field}: {function}. ----"
 """The mark above the code of the user's own function, which ends at the workbench's check."""
@@ -128,12 +127,6 @@ def _below(plan: Plan) -> Iterator[str]:
     yield "recorder"
     if not plan.synchronous:
         yield "coordinator"
-    yield from _reader(plan).values()
-
-
-def _reader(plan: Plan) -> dict[str, str]:
-    reader = catalog.DATA[plan.data].reader if plan.data_facts is None else ""
-    return {"reader": reader} if reader else {}
 
 
 def _files(plan: Plan) -> dict[str, str]:
@@ -164,7 +157,6 @@ def _lesson_files(plan: Plan) -> dict[str, str]:
     return {
         **gpus,
         **strategy,
-        **_reader(plan),
         "data": _data_file(plan),
         **pipeline,
         **_optimizer_files(plan),
@@ -189,7 +181,8 @@ def _model_files(plan: Plan) -> dict[str, str]:
 
 def _data_file(plan: Plan) -> str:
     if plan.data_facts is None:
-        return f"data/{catalog.DATA[plan.data].source}"
+        folder = "_folder" if reads_folder(plan) else ""
+        return f"data/{catalog.DATA[plan.data].source}{folder}"
     return f"data/own_{plan.data_facts.kind}"
 
 

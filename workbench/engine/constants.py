@@ -23,7 +23,7 @@ NUM_TRAIN_EXAMPLES: int
 NUM_TEST_EXAMPLES: int
 NUM_FEATURES: int
 NOISE: float
-DATA_DIR: str | None
+DATA_DIR: str
 WORKERS: int
 TPU: str
 TEST_BATCH_SIZE: int

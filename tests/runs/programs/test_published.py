@@ -1,6 +1,5 @@
 """The files of Fashion-MNIST: found, downloadable, or a problem with one remedy."""
 
-import ast
 import socket
 import threading
 from collections.abc import Iterator
@@ -14,7 +13,6 @@ import pytest
 from workbench import catalog
 from workbench.config import Problem, RunConfig
 from workbench.plan import PlanError
-from workbench.plan.names import ENGINE
 from workbench.runs.programs import published
 from workbench.runs.programs.own_data import inspect_data
 from workbench.runs.programs.published import is_unsure
@@ -25,8 +23,8 @@ CONFIG = RunConfig(data="fashion_mnist")
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The only folder that is searched for the files; the download's address does not answer."""
-    monkeypatch.setenv("WORKBENCH_UNPACKED", str(tmp_path / "unpacked"))
+    """The folder of the system's package; Keras has no files, and the address does not answer."""
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path / "keras"))
     monkeypatch.setenv("no_proxy", "*")
     answer_at(monkeypatch, free_address(), tmp_path)
     return tmp_path
@@ -51,7 +49,7 @@ def server() -> Iterator[str]:
 
 
 def answer_at(monkeypatch: pytest.MonkeyPatch, url: str, folder: Path) -> None:
-    row = replace(ROW, url=url, folders=(str(folder),))
+    row = replace(ROW, url=url, packaged=str(folder))
     monkeypatch.setitem(catalog.DATA, "fashion_mnist", row)  # type: ignore[arg-type]
 
 
@@ -61,7 +59,7 @@ def free_address() -> str:
 
 
 def put(folder: Path, names: tuple[str, ...]) -> None:
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     for name in names:
         (folder / name).touch()
 
@@ -83,12 +81,24 @@ def test_files_that_cannot_be_downloaded_are_a_problem_of_the_data(folder: Path)
     assert found.fix == ROW.remedy
 
 
-@pytest.mark.parametrize("unpacked", [False, True])
-def test_files_of_this_machine_need_no_download(folder: Path, unpacked: bool) -> None:
-    names = tuple(name.removesuffix("-ubyte.gz") for name in ROW.files)
-    put(folder / "unpacked" if unpacked else folder, names if unpacked else ROW.files)
+def test_files_in_keras_cache_need_no_download(folder: Path) -> None:
+    put(folder / "keras" / ROW.cache, ROW.files)
     assert not is_unsure(CONFIG)
     assert inspect_data(CONFIG) is None
+
+
+def test_files_of_a_package_are_linked_into_keras_cache(folder: Path) -> None:
+    put(folder, ROW.files)
+    cache = folder / "keras" / ROW.cache
+    assert not is_unsure(CONFIG)
+    assert not cache.exists()
+    put(cache, ROW.files[:1])
+    (cache / ROW.files[1]).symlink_to(folder / "removed")
+    assert inspect_data(CONFIG) is None
+    assert not (cache / ROW.files[0]).is_symlink()
+    assert [(cache / name).resolve() for name in ROW.files[1:]] == [
+        folder / name for name in ROW.files[1:]
+    ]
 
 
 def test_a_download_that_answers_is_asked_once(
@@ -123,10 +133,3 @@ def test_a_run_that_looks_elsewhere_is_not_asked(folder: Path, config: RunConfig
 
 def test_a_script_for_another_machine_needs_no_files_here(folder: Path) -> None:
     assert inspect_data(CONFIG, trains_here=False) is None
-
-
-def test_scripts_have_the_same_folders_address_and_remedy() -> None:
-    tree = ast.parse((ENGINE / f"{ROW.reader}.py").read_text(encoding="utf-8"))
-    nodes = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
-    texts = "\n".join(text for text in nodes if isinstance(text, str))
-    assert all(text in texts for text in (*ROW.folders[:2], ROW.url, ROW.remedy))

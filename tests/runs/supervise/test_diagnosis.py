@@ -33,6 +33,7 @@ LOGS = {
     "AssertionError: Found 2 Python objects that were not bound to checkpointed values": (
         "Restore the script"
     ),
+    "gzip.BadGzipFile: Not a gzipped file (b'<h')": "Delete the data's packed files",
     "tensorflow.python.framework.errors_impl.DataLossError: Unable to open table file": (
         "from a copy"
     ),

@@ -14,10 +14,10 @@ from workbench.widgets.form.form import Form
 def test_data_that_cannot_be_downloaded_is_a_problem_until_its_files_are_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path / "keras"))
     row = catalog.DATA["fashion_mnist"]
-    absent = dataclasses.replace(row, folders=(str(tmp_path),), url="http://127.0.0.1:9/")
+    absent = dataclasses.replace(row, packaged=str(tmp_path), url="http://127.0.0.1:9/")
     monkeypatch.setitem(catalog.DATA, "fashion_mnist", absent)  # type: ignore[arg-type]
-    monkeypatch.setenv("WORKBENCH_UNPACKED", "")
     form = Form(RunConfig(data="fashion_mnist"), LAPTOP)
     (problem,) = until(lambda: form.state.problems)
     assert (problem.field, problem.fix) == ("data", row.remedy)

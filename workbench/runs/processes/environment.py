@@ -12,13 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from workbench.runs.folder.card import INTERPRETER_HERE
-from workbench.runs.folder.files import SCRIPT, RunError, full_path
+from workbench.runs.folder.files import SCRIPT
 
 from .own_modules import module_folders
 
 SUPERVISOR_LOG = "supervisor.log"
-UNPACKED = "WORKBENCH_UNPACKED"
-"""The variable that names the folder for unpacked files of data sets; empty: no folder."""
 OBSERVER = Path(__file__).parents[2] / "observe" / "__main__.py"
 THREADS = "TF_NUM_INTRAOP_THREADS"
 STOP_FD = "WORKBENCH_STOP_FD"
@@ -85,7 +83,7 @@ class Launch:
     def environment(self) -> dict[str, str]:
         """Return this process's environment, changed as the run's processes need it."""
         here = {k: v for k, v in os.environ.items() if k not in self.unset}
-        environment = {**here, **unpacked(), **self.added}
+        environment = {**here, **self.added}
         if self.cpu_replicas > 1:
             cores_per_replica = max(1, (os.cpu_count() or 1) // self.cpu_replicas)
             environment.setdefault(THREADS, str(cores_per_replica))
@@ -116,13 +114,3 @@ def _interpreter(card: Mapping[str, Any]) -> str:
     """Return the run's interpreter; for a restored run, while it is missing, the one from here."""
     own, here = str(card.get("interpreter") or sys.executable), card.get(INTERPRETER_HERE)
     return own if here is None or shutil.which(own) else str(here)
-
-
-def unpacked() -> dict[str, str]:
-    """Return the variable that names the folder of unpacked files; empty if there is none."""
-    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    folder = os.environ.get(UNPACKED, f"{cache}/tf-distribute-workbench/unpacked")
-    try:
-        return {UNPACKED: str(full_path(folder)) if folder else ""}
-    except RunError:
-        return {UNPACKED: ""}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from http.client import HTTPException
@@ -11,12 +12,9 @@ from workbench.catalog import DATA, Data
 from workbench.config import RunConfig
 from workbench.plan import PlanError, Problem
 from workbench.plan.launching import is_local
-from workbench.runs.processes.environment import UNPACKED, unpacked
 
 ANSWER_SECONDS = 5.0
 """How long the address of a download may take to answer."""
-PACKED = "-ubyte.gz"
-"""The end of a packed file's name, which an unpacked file lacks."""
 _reached: set[str] = set()
 """The addresses that have answered this process."""
 
@@ -28,15 +26,19 @@ def is_unsure(config: RunConfig) -> bool:
 
 
 def check_published(config: RunConfig) -> None:
-    """Ask whether the files that a run on this machine lacks can be downloaded.
+    """Ask whether Keras can download the files that a run on this machine lacks.
 
-    This takes at most `ANSWER_SECONDS`, and no time if no file is missing.
+    Files that a package of the operating system has are linked into Keras' cache. The question
+    takes at most `ANSWER_SECONDS`, and no time if no file is missing.
 
     Raises:
         PlanError: they cannot; the problem's field is `data`.
     """
     row = _published(config)
-    if row is None or not is_unsure(config):
+    if row is None:
+        return
+    _link_packaged(row)
+    if not is_unsure(config):
         return
     missing = _missing(row)
     reason = _unreachable(f"{row.url}{missing[0]}")
@@ -55,16 +57,27 @@ def _published(config: RunConfig) -> Data | None:
 
 
 def _missing(row: Data) -> list[str]:
-    kept = unpacked()[UNPACKED]
-    folders = [Path(os.path.expandvars(folder)).expanduser() for folder in row.folders]
+    folders = keras_home() / row.cache, Path(row.packaged)
+    return [name for name in row.files if not any((each / name).is_file() for each in folders)]
 
-    def is_here(name: str) -> bool:
-        unpacked_file = Path(kept, name.removesuffix(PACKED))
-        return (bool(kept) and unpacked_file.is_file()) or any(
-            (folder / name).is_file() for folder in folders
-        )
 
-    return [name for name in row.files if not is_here(name)]
+def keras_home() -> Path:
+    """Return the folder in which Keras keeps downloads: `get_file` in Keras' file_utils.py."""
+    home = Path(os.environ.get("KERAS_HOME") or "~/.keras").expanduser()
+    writable = os.access(home if home.exists() else home.parent, os.W_OK)
+    return home if writable else Path("/tmp/.keras")
+
+
+def _link_packaged(row: Data) -> None:
+    cache = keras_home() / row.cache
+    for name in row.files:
+        link, packaged = cache / name, Path(row.packaged, name)
+        if link.exists() or not packaged.is_file():
+            continue
+        with contextlib.suppress(OSError):  # then Keras downloads it
+            cache.mkdir(parents=True, exist_ok=True)
+            link.unlink(missing_ok=True)  # to a package that was removed
+            link.symlink_to(packaged)
 
 
 def _unreachable(url: str) -> str:

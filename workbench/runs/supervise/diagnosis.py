@@ -110,6 +110,14 @@ DIAGNOSES = (
         "Restore the file that the log names from a copy, then resume the run.",
     ),
     Diagnosis(
+        "damaged-download",
+        r"BadGzipFile|Compressed file ended before",
+        "A packed file of the data is damaged.",
+        "Delete the data's packed files, so that they are downloaded again: Keras keeps those of "
+        "Fashion-MNIST in ~/.keras/datasets/fashion-mnist. Or replace those in the data folder "
+        "that you named. Then resume the run.",
+    ),
+    Diagnosis(
         "too-few-files",
         r"Could not apply FILE based sharding",
         "The data have fewer files than there are workers, and each worker needs its own.",
