@@ -41,7 +41,7 @@ def summary(rows: Sequence[Row], left_name: str, right_name: str) -> str:
         if counts[kind]
     ]
     if not parts:
-        return f"{left_name} and {right_name} are identical."
+        return f"{left_name[:1].upper()}{left_name[1:]} and {right_name} are identical."
     return f"Left {left_name}, right {right_name}: {', '.join(parts)}."
 
 
