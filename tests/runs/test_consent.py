@@ -49,13 +49,14 @@ def test_a_person_sees_interpreter_folder_and_script_and_agrees_to_them_together
     assert changed.interpreter == "/more/evil"
 
 
-def test_a_person_sees_the_own_files_that_the_script_imports(run: Run) -> None:
-    (run.dir / "own_code").mkdir()
-    (run.dir / "own_code" / "mine.py").write_text("print('evil')\n")
+@pytest.mark.parametrize("name", ["own_code/mine.py", "own_code/tensorflow/__init__.py"])
+def test_a_person_sees_the_own_files_that_the_script_imports(name: str, run: Run) -> None:
+    (run.dir / name).parent.mkdir(parents=True)
+    (run.dir / name).write_text("print('evil')\n")
     code = foreign_code(run.dir)
     assert code is not None
-    assert code.script == f"{run.script}\n\n# own_code/mine.py\nprint('evil')\n"
-    (run.dir / "own_code" / "mine.py").write_text("print('more evil')\n")
+    assert code.script == f"{run.script}\n\n# {name}\nprint('evil')\n"
+    (run.dir / name).write_text("print('more evil')\n")
     assert foreign_code(run.dir, agreed=code.digest) is not None
 
 

@@ -24,8 +24,6 @@ _EXAMPLES = {
     "data": "data:load_data",
     "step": "steps:train_step",
 }
-
-
 _TAKEN_MODULES = {"train", "tensorflow", "keras", "numpy", *sys.stdlib_module_names}
 """The modules for which a file of the same name would stand: a run's script, and what it needs."""
 

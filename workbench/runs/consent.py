@@ -10,7 +10,6 @@ from typing import ClassVar
 
 from workbench.runs.folder.files import (
     CARD,
-    KEPT_CODE,
     REHEARSAL_FOLDER,
     SCRIPT,
     RunError,
@@ -79,7 +78,7 @@ def _own_code(run_dir: Path) -> Iterator[str]:
     """
     for path in kept_files(run_dir):
         try:
-            yield f"# {KEPT_CODE}/{path.name}\n{path.read_text(encoding='utf-8')}"
+            yield f"# {path.relative_to(run_dir)}\n{path.read_text(encoding='utf-8')}"
         except (OSError, UnicodeDecodeError) as error:
             raise RunError(f"{path} cannot be read as text: {error}. Remove the run.") from error
 

@@ -127,9 +127,6 @@ def _begin(
     try:
         keep_files(plan.to_json(), folder)
         return start_script(folder)
-    except OSError as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise RunError(f"Your own code could not be copied into the run: {error}.") from error
     except RunError:
         shutil.rmtree(folder, ignore_errors=True)
         raise

@@ -18,7 +18,7 @@ Change = Callable[[Path], object]
 
 def text(name: str) -> Change:
     def changed(folder: Path) -> None:
-        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         with (folder / name).open("a") as file:
             file.write(" ")
 
@@ -39,6 +39,7 @@ CHANGES: dict[str, Change] = {
     **{name: text(name) for name in ("rehearsal/train.py", "rehearsal/plan.json")},
     **{name: text(name) for name in ("numpy.py", "numpy/__init__.py", "rehearsal/numpy.py")},
     **{name: text(name) for name in ("numpy.cpython-312.so", "numpy.pyc", "own_code/mine.py")},
+    "own_code/numpy/__init__.py": text("own_code/numpy/__init__.py"),
 }
 
 

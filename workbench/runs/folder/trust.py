@@ -98,8 +98,8 @@ def modules_beside(script: Path) -> list[Path]:
 
 
 def kept_files(run_dir: Path) -> list[Path]:
-    """Return the copies of the user's own files that a run imports."""
-    return sorted(path for path in (run_dir / KEPT_CODE).glob("*") if path.is_file())
+    """Return the files from which a run can import in place of the user's own files."""
+    return sorted(path for path in (run_dir / KEPT_CODE).rglob("*") if path.is_file())
 
 
 def _name_of(module: Path, folder: Path) -> str:

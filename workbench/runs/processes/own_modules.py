@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.runs.folder.events import Event
-from workbench.runs.folder.files import KEPT_CODE
+from workbench.runs.folder.files import KEPT_CODE, RunError
 
 HASHES = "modules_sha256"
 """A field of the event that starts an attempt: the sha256 of each module's file, by its name."""
@@ -54,11 +54,15 @@ def keep_files(plan: Mapping[str, Any], run_dir: Path) -> None:
     """Copy the user's files into a new run's folder.
 
     Raises:
-        OSError: a file cannot be read or written.
+        RunError: a file cannot be read or written.
     """
     for path in own_files(plan):
-        (run_dir / KEPT_CODE).mkdir(exist_ok=True)
-        shutil.copyfile(path, run_dir / KEPT_CODE / path.name)
+        try:
+            (run_dir / KEPT_CODE).mkdir(exist_ok=True)
+            shutil.copyfile(path, run_dir / KEPT_CODE / path.name)
+        except OSError as error:
+            fix = "Make both readable and writable, then start again."
+            raise RunError(f"{path} cannot be copied into {run_dir}: {error}. {fix}") from error
 
 
 def changed_files(plan: Mapping[str, Any], run_dir: Path) -> list[str]:
