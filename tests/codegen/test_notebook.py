@@ -12,7 +12,8 @@ from tests.machines import LAPTOP
 from workbench.codegen import render_notebook
 from workbench.plan import make_plan
 
-SEVERAL = [name for name in CONFIGS if "def run_task(" in render(name)]
+STARTED = [name for name in CONFIGS if "def this_worker(" in render(name)]
+SEVERAL = [name for name in CONFIGS if "def run_task(" in render(name)] + STARTED
 ALONE = [name for name in CONFIGS if name not in SEVERAL]
 LESSONS = [name for name in ALONE if "class Recorder" not in render(name)]
 
@@ -58,7 +59,8 @@ def test_with_several_tasks_one_cell_writes_the_script_and_one_launches_it(name:
     magic, _, text = written.partition("\n")
     assert magic == "%%writefile from_notebook.py"
     assert text.rstrip() == render(name).rstrip()
-    assert launch.endswith("!{sys.executable} -u from_notebook.py")
+    started = 'start_workers("from_notebook.py", 2)'
+    assert launch.endswith(started if name in STARTED else "!{sys.executable} -u from_notebook.py")
 
 
 @pytest.mark.parametrize("name", ALONE)

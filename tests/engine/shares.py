@@ -1,7 +1,7 @@
 """Write the examples that each worker receives: `shares.py OUT STEPS SCRIPT[@START]...`.
 
-Takes batches from the pipeline of each script and trains nothing. A script of several tasks runs
-this file in one process for each worker. OUT/worker-N/NAME.npy holds an array
+Takes batches from the pipeline of each script and trains nothing. For scripts of several workers,
+each worker runs this file in a process of its own. OUT/worker-N/NAME.npy holds an array
 [step, example of the worker]: the number of an example is its position in arrays, its first
 feature in a data set.
 """
@@ -55,5 +55,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    first: Any = load(Path(sys.argv[3].partition("@")[0]))
-    getattr(first, "run_task", lambda worker: worker())(worker=main)
+    main()

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+import socket
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +16,10 @@ import psutil
 
 from tests.engine.training import Trained
 from tests.forked import run_program
+from workbench.observe import __main__ as observer
 from workbench.runs.processes.own_modules import own_files
 
+OBSERVER = Path(observer.__file__)
 ASK = Path(__file__).parent / "ask_tasks.py"
 
 
@@ -27,6 +33,59 @@ def train_alone(trained: Trained) -> str:
         shutil.copy(path, folder)
     command = [folder / "train.py", "--run-dir", folder]
     return run_program(command, folder, legacy=trained.legacy).stdout
+
+
+def run_workers(
+    command: Sequence[object],
+    folder: Path,
+    count: int = 2,
+    environment: Mapping[str, str] | None = None,
+    *,
+    check: bool = True,
+    stop_last: bool = False,
+) -> list[subprocess.CompletedProcess[str]]:
+    """Run a program in each of several workers at the same time, which TF_CONFIG names.
+
+    With `stop_last`, the last one is asked to stop from its start.
+    """
+
+    def run(index: int, named: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+        stops = stop_last and index == count - 1
+        variables = {
+            **named,
+            **(environment or {}),
+            **({"WORKBENCH_STOP_FD": "0"} if stops else {}),
+        }
+        return run_program(command, folder, variables, "s" if stops else "", check=check)
+
+    with worker_variables(count) as variables, ThreadPoolExecutor(count) as pool:
+        return list(pool.map(run, range(count), variables))
+
+
+@contextmanager
+def worker_variables(count: int) -> Iterator[list[dict[str, str]]]:
+    """Give the variables that make each of several processes a worker, and hold their ports."""
+    with ExitStack() as stack:
+        ports = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for port in ports:
+            port.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            port.bind(("localhost", 0))
+        cluster = {"worker": [f"localhost:{port.getsockname()[1]}" for port in ports]}
+        tasks = [{"type": "worker", "index": index} for index in range(count)]
+        yield [
+            {
+                "TF_CONFIG": json.dumps({"cluster": cluster, "task": task}),
+                "TF_GRPC_REUSE_PORT": "1",
+            }
+            for task in tasks
+        ]
+
+
+def train_workers(trained: Trained) -> str:
+    """Run a lesson of two workers under observation; return the output of the first one."""
+    folder = trained.run.dir
+    script = [folder / "train.py", "--run-dir", folder]
+    return run_workers([OBSERVER, "--run-dir", folder, *script], folder)[0].stdout
 
 
 def replies(script: Path, configs: list[str]) -> list[str]:

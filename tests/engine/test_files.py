@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.engine.tasks import OBSERVER, run_workers
 from tests.engine.training import write_run
-from tests.forked import run_program
+from tests.forked import ROOT, run_program
 from workbench.config import RunConfig
 
 pytestmark = pytest.mark.slow
@@ -49,7 +50,12 @@ def take_batches(root: Path, configs: Mapping[str, RunConfig], workers: int) -> 
     ]
     out = root / "out"
     starts = [f"{script}@{start}" for script in scripts for start in (0, START)]
-    run_program([SHARES, out, TAKEN, *starts], environment={"XDG_CACHE_HOME": f"{root}/cache"})
+    command = [SHARES, out, TAKEN, *starts]
+    cache = {"XDG_CACHE_HOME": f"{root}/cache"}
+    if workers == 1:
+        run_program(command, environment=cache)
+    else:
+        run_workers(command, ROOT, workers, environment=cache)
     return {
         f"{name}@{start}": [
             np.load(out / f"worker-{n}" / f"{name}@{start}.npy") for n in range(workers)
@@ -196,8 +202,9 @@ def test_a_script_that_cannot_write_its_cache_says_how_to_fix_it(tmp_path: Path)
 def test_workers_train_from_their_own_files(loop: str, root: Path, tmp_path: Path) -> None:
     config = RunConfig(**{**WORKERS, "epochs": 2}, pipeline="files", auto_shard="file", loop=loop)
     script = write_run(tmp_path, "trained", config).run.dir / "train.py"
-    command = [script, "--run-dir", tmp_path / "out"]
-    run_program(command, environment={"XDG_CACHE_HOME": f"{root}/cache"})
+    out = ["--run-dir", tmp_path / "out"]
+    cache = {"XDG_CACHE_HOME": f"{root}/cache"}
+    run_workers([OBSERVER, *out, script, *out], tmp_path, environment=cache)
     for worker in range(2):
         path = tmp_path / "out" / f"worker-{worker}" / "steps.f4"
         losses, _, examples = np.fromfile(path, "<f4").reshape(-1, 3).T

@@ -1,6 +1,7 @@
 """The end of a script's process: its exit status, threads and handlers, and its open pipelines."""
 
 import dataclasses
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -27,8 +28,14 @@ def main():
 
 run_and_leave(main)
 """
+MODELS = Path(__file__).parent / "own_models.py"
 SHORT = RunConfig(
-    strategy="multi_worker_mirrored", workers=1, epochs=2, steps_per_epoch=3, synthetic_examples=256
+    strategy="multi_worker_mirrored",
+    workers=1,
+    epochs=2,
+    steps_per_epoch=3,
+    synthetic_examples=256,
+    model=f"{MODELS}:plain",
 )
 PROGRAM = """
 import sys
@@ -95,5 +102,6 @@ def test_held_pipelines_are_not_closed(tmp_path: Path) -> None:
 def test_a_script_holds_the_pipelines_of_training_and_test(loop: str, tmp_path: Path) -> None:
     plan = make_plan(dataclasses.replace(SHORT, loop=loop), LAPTOP)
     (tmp_path / "train.py").write_text(render_script(plan))
+    shutil.copy(MODELS, tmp_path)
     printed = run_code(PROGRAM, tmp_path).stdout
     assert printed.splitlines()[-2:] == ["train DistributedIterator", "test DistributedIterator"]

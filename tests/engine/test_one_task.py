@@ -34,8 +34,6 @@ def test_a_tf_config_that_is_broken_or_of_other_tasks_changes_nothing(
     config = RunConfig(strategy=strategy, workers=workers, synthetic_examples=640, epochs=1)
     run = write_run(root, f"{strategy}-{len(tf_config)}", config).run
     command = [run.dir / "train.py", "--run-dir", "."]
-    run_program(command, run.dir, {"TF_CONFIG": tf_config})
-    written = {path.name for path in run.dir.iterdir()}
-    assert written >= {"worker-0", "checkpoints", "model.keras"}
-    assert "worker-1" not in written
-    assert run.result()["steps"] == run.plan.total_steps
+    printed = run_program(command, run.dir, {"TF_CONFIG": tf_config}).stdout
+    assert printed.startswith("epoch 1: ")
+    assert {path.name for path in run.dir.iterdir()} >= {"checkpoints", "model.keras"}

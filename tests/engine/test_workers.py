@@ -2,6 +2,7 @@
 
 import functools
 import json
+import shutil
 import socket
 import subprocess
 import sys
@@ -12,8 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.engine.tasks import replies, task_of, tasks_of, train_alone
+from tests.engine.tasks import replies, run_workers, task_of, tasks_of, train_workers
 from tests.engine.training import ENDLESS, Trained, train_together, weights, write_run
+from tests.forked import run_program
 from tests.machines import LAPTOP
 from tests.runs.run_folders import event_of
 from tests.waiting import LIMIT_SECONDS, until
@@ -30,6 +32,9 @@ STEPS, EPOCHS, BATCH = 60, 2, 32
 FIELDS = {"epochs": EPOCHS, "global_batch_size": BATCH, "synthetic_examples": STEPS * BATCH}
 Alone = Callable[[str], Trained]
 WORKERS = {**FIELDS, "strategy": "multi_worker_mirrored", "steps_per_call": 1}
+MODELS = Path(__file__).parent / "own_models.py"
+STARTS_ITSELF = {**WORKERS, "model": f"{MODELS}:plain"}
+"""A script that still starts its workers itself, with a recorder of its own."""
 
 
 @pytest.fixture(scope="module")
@@ -39,19 +44,20 @@ def one_device(root: Path) -> Trained:
 
 @pytest.fixture(scope="module")
 def alone(root: Path) -> Alone:
-    """Return a function that gives, for each loop, a script started without a supervisor."""
+    """Return a function that gives, for each loop, workers started without a supervisor."""
 
     @functools.cache
     def of(loop: str) -> Trained:
         trained = write_run(root, loop, RunConfig(**WORKERS, loop=loop))
-        assert f"finished step={STEPS * EPOCHS}" in train_alone(trained)
+        train_workers(trained)
+        assert trained.events("finished")[0]["step"] == STEPS * EPOCHS
         return trained
 
     return of
 
 
 @pytest.mark.parametrize("loop", ["custom", pytest.param("fit", marks=pytest.mark.promise)])
-def test_a_script_started_alone_starts_its_workers_and_gives_the_losses_of_one_device(
+def test_two_workers_give_the_losses_of_one_device(
     loop: str, alone: Alone, one_device: Trained
 ) -> None:
     run = alone(loop)
@@ -105,8 +111,36 @@ def test_gradients_of_several_workers_at_one_checkpoint_are_those_of_one_device(
     np.testing.assert_allclose(workers.products, whole.products, rtol=1e-3, atol=1e-6)
 
 
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_script_trains_and_continues_alone_with_tensorflow_only(
+    loop: str, root: Path, tmp_path: Path
+) -> None:
+    script = write_run(root, f"plain-{loop}", RunConfig(**WORKERS, loop=loop)).run.dir / "train.py"
+    text = script.read_text().replace("EPOCHS = 2", "EPOCHS = 1")
+    (tmp_path / "train.py").write_text(text)
+    result = {"custom": "epoch ", "fit": f"{STEPS}/{STEPS} - "}[loop]  # the line of an epoch
+    for epochs, command in {1: tmp_path / "train.py", 2: script}.items():
+        both = run_workers([command], tmp_path)
+        for done in both:
+            assert done.stdout.count(result) == 1, epochs
+        assert (tmp_path / "run" / "model.keras").is_file()
+    assert not any(line.startswith("epoch 1:") for line in both[0].stdout.splitlines())
+
+
+def test_a_script_without_the_addresses_of_all_its_workers_says_what_it_needs(
+    root: Path, tmp_path: Path
+) -> None:
+    script = write_run(root, "unnamed", RunConfig(**WORKERS)).run.dir / "train.py"
+    named = {1: run_workers([script], tmp_path, 1, check=False)[0]}
+    named[0] = run_program([script], tmp_path, check=False)
+    for count, done in named.items():
+        assert done.returncode == 1
+        assert f"TF_CONFIG with the addresses of 2 workers; it names {count}. Set" in done.stderr
+        assert "workbench run --script train.py" in done.stderr
+
+
 def test_a_wrong_tf_config_ends_with_the_rule_the_received_value_and_the_fix(root: Path) -> None:
-    script = write_run(root, "asked", RunConfig(**WORKERS)).run.dir / "train.py"
+    script = write_run(root, "asked", RunConfig(**STARTS_ITSELF)).run.dir / "train.py"
     with socket.create_server(("", 0)) as server:
         port = server.getsockname()[1]
         two = [f"localhost:{port}", "localhost:1"]
@@ -142,8 +176,9 @@ def test_a_wrong_tf_config_ends_with_the_rule_the_received_value_and_the_fix(roo
 def test_a_killed_worker_of_a_script_started_alone_ends_the_others_with_a_failure(
     root: Path,
 ) -> None:
-    run = write_run(root, "killed", RunConfig(**{**WORKERS, "epochs": ENDLESS})).run
+    run = write_run(root, "killed", RunConfig(**{**STARTS_ITSELF, "epochs": ENDLESS})).run
     script = run.dir / "train.py"
+    shutil.copy(MODELS, run.dir)
     command = [sys.executable, str(script), "--run-dir", str(run.dir)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as parent:
         try:
@@ -161,7 +196,7 @@ def test_a_killed_worker_of_a_script_started_alone_ends_the_others_with_a_failur
 
 def test_a_worker_that_has_ended_leaves_once_all_have_ended(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
-    config = RunConfig(strategy="multi_worker_mirrored")
+    config = RunConfig(**STARTS_ITSELF)
     script.write_text(render_script(make_plan(config, LAPTOP)))
     code = (
         f"import runpy; recorder = runpy.run_path({str(script)!r})['Recorder']()\n"

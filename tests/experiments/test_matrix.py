@@ -1,14 +1,17 @@
 """Every strategy in both loops: real runs, compared with each other."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
+from contextlib import ExitStack
 from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
 
+from tests.engine.tasks import worker_variables
 from tests.machines import FOUR_GPUS, LAPTOP, ONE_GPU
 from tests.tpu.test_stand_in import STAND_IN, TPU_VM
 from workbench import catalog
@@ -160,8 +163,19 @@ def test_each_script_started_alone_gives_the_losses_of_its_run(
     for name in ("train.py", "run.json", "plan.json", "config.json"):
         shutil.copy(run.dir / name, tmp_path)
     command = [python, *Launch(str(python), tmp_path).command(tmp_path)]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-4000:]
+    count = 2 if strategy == "multi_worker_mirrored" else 1  # the other scripts start themselves
+    with worker_variables(count) as named, ExitStack() as stack:
+        begun = [
+            stack.enter_context(
+                subprocess.Popen(
+                    command, cwd=tmp_path, env={**os.environ, **(variables if count > 1 else {})},
+                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                )
+            )
+            for variables in named
+        ]  # fmt: skip
+        errors = [each.communicate()[1] for each in begun]
+    assert [each.returncode for each in begun] == [0] * count, errors
     alone = open_run(str(tmp_path))
     if catalog.STRATEGIES[strategy].synchronous:
         found = compare(alone, run, cell.precision)

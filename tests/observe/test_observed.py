@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.engine.tasks import run_workers
 from tests.forked import run_program
 from workbench.observe import __main__ as observer
 from workbench.observe.records import LOG_ROW_BYTES
 from workbench.runs.processes.environment import pack_observer
 
 SCRIPTS = Path(__file__).parent / "scripts"
+WORKERS = SCRIPTS / "workers.py"
 LOOP, FIT = SCRIPTS / "loop.py", SCRIPTS / "fit.py"
 OBSERVER = Path(observer.__file__)
 STEPS = 18
@@ -181,3 +183,75 @@ def test_a_loss_that_is_no_number_ends_the_run_where_it_happened(tmp_path: Path)
     rows = losses(tmp_path / "run")
     assert np.isfinite(rows[: event["step"]]).all()
     assert not np.isfinite(rows[event["step"]]).all()
+
+
+def observe_workers(folder: Path, *, stop_last: bool = False) -> list[Done]:
+    folder.mkdir(exist_ok=True)
+    words = [OBSERVER, "--run-dir", folder, WORKERS, folder]
+    return run_workers(words, folder, stop_last=stop_last)
+
+
+@pytest.fixture(scope="module")
+def workers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("workers")
+    observe_workers(folder)
+    return folder
+
+
+def of_worker(folder: Path, number: int, name: str) -> list[dict[str, Any]]:
+    lines = (folder / f"worker-{number}" / "events.jsonl").read_text().splitlines()
+    return [event for event in map(json.loads, lines) if event["event"] == name]
+
+
+def rows_of(folder: Path, number: int) -> np.ndarray[Any, Any]:
+    return np.fromfile(folder / f"worker-{number}" / "steps.f4", np.float32).reshape(-1, 3)
+
+
+def test_each_worker_records_its_replicas_and_all_report_the_results_of_all(workers: Path) -> None:
+    first, second = (rows_of(workers, number) for number in (0, 1))
+    assert len(first) == len(second) == STEPS
+    assert (first != second).any()
+    both = (first + second).reshape(3, 6, 3).sum(axis=1)
+    for number in (0, 1):
+        epochs = of_worker(workers, number, "epoch")
+        losses = [each["loss"] for each in epochs]
+        np.testing.assert_allclose(losses, both[:, 0] / both[:, 2], rtol=1e-5)
+        assert [each["test_loss"] for each in epochs] == [
+            each["test_loss"] for each in of_worker(workers, 0, "epoch")
+        ]
+        (start,) = of_worker(workers, number, "start")
+        assert start["workers"] == 2
+
+
+def test_workers_of_which_one_is_asked_to_stop_stop_at_the_same_step_and_continue(
+    workers: Path, tmp_path: Path
+) -> None:
+    observe_workers(tmp_path, stop_last=True)
+    stops = [of_worker(tmp_path, number, "stopped") for number in (0, 1)]
+    assert stops[0][0]["step"] == stops[1][0]["step"]
+    assert 0 < stops[0][0]["step"] < STEPS
+    observe_workers(tmp_path)
+    for number in (0, 1):
+        np.testing.assert_array_equal(rows_of(tmp_path, number), rows_of(workers, number))
+        assert of_worker(tmp_path, number, "start")[1]["step"] == stops[0][0]["step"]
+
+
+def test_workers_leave_once_all_have_reported_their_end(workers: Path) -> None:
+    (first,), (second,) = (of_worker(workers, number, "finished") for number in (0, 1))
+    left = [float((workers / f"left-{number}").read_text()) for number in (0, 1)]
+    assert max(first["time"], second["time"]) < min(left)
+
+
+def test_workers_restore_the_newest_checkpoint_that_the_first_one_can_read(
+    workers: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(workers, tmp_path / "run")
+    checkpoints = tmp_path / "run" / "saved"
+    *_, newest = sorted(checkpoints.glob("*.index"))
+    newest.write_bytes(b"damaged")
+    (checkpoints / "checkpoint").write_bytes(b"\xff\xfe damaged")
+    observe_workers(tmp_path / "run")
+    for number in (0, 1):
+        assert of_worker(tmp_path / "run", number, "checkpoint_damaged")
+        assert of_worker(tmp_path / "run", number, "start")[1]["step"] == STEPS - 6
+        np.testing.assert_array_equal(rows_of(tmp_path / "run", number), rows_of(workers, number))

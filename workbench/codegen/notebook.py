@@ -6,7 +6,15 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from .script import ALONE, is_lesson, render_script, sections
+from .script import (
+    ALONE,
+    ignores_others,
+    is_lesson,
+    needs_starter,
+    render_script,
+    sections,
+    start_workers,
+)
 
 if TYPE_CHECKING:
     from ..plan import Plan
@@ -15,6 +23,10 @@ WRITTEN = "from_notebook.py"
 """The file that the notebook's cell overwrites each time it runs.
 
 No saved script has this name, because the user may have edited a saved script."""
+STARTED = (
+    "Each worker is a process of this script. `TF_CONFIG` gives it the addresses of all workers, "
+    "and its own number. The output is that of the first worker."
+)
 CHAPTERS = (
     (
         "Strategy",
@@ -57,8 +69,18 @@ def render_notebook(plan: Plan) -> str:
     """
     title, imports, numbers, slots, below = sections(plan)
     heading = f"# {title.strip(chr(34)).rstrip('.')}\n\nRun all cells to train."
+    if needs_starter(plan):
+        return _document(
+            [
+                ("markdown", f"{heading} The first cell writes the script."),
+                ("code", f"%%writefile {WRITTEN}\n{render_script(plan)}"),
+                ("markdown", STARTED),
+                ("code", f'{start_workers()}\n\n\nstart_workers("{WRITTEN}", {plan.workers})'),
+            ]
+        )
     if is_lesson(plan):
-        return _document(_lesson_cells(heading, [imports, numbers], slots))
+        head = [imports, *([ALONE] if ignores_others(plan) else []), numbers]
+        return _document(_lesson_cells(heading, head, slots))
     if len(plan.tasks) > 1:
         launch = f"import sys\n\n!{{sys.executable}} -u {WRITTEN}"
         code = [f"%%writefile {WRITTEN}\n{render_script(plan)}", launch]

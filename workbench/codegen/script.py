@@ -44,7 +44,6 @@ COMPILED_PARTS = tuple(
     for name in ("forward", "gradients_of")
 )
 """What XLA compiles of a lesson's step: all but the sum of gradients and the update."""
-_ARGUMENTS = lift("import argparse")
 _GIVES = {"model": " -> tf.keras.Model", "data": " -> tuple", "step": " -> tuple"}
 ENTRY = 'if __name__ == "__main__":'
 LESSON_ENTRY = """\
@@ -73,18 +72,33 @@ def prelude(plan: Plan) -> list[str]:
 
 def is_lesson(plan: Plan) -> bool:
     """Return whether a plan's script is plain TensorFlow, which an observer records."""
-    alone = len(plan.tasks) == 1 and not plan.on_tpu
     # An optimizer that scales losses updates weights where the observer does not see it.
-    alone = alone and plan.config.precision != "mixed_float16"
+    known = not plan.on_tpu and plan.config.precision != "mixed_float16"
     own = plan.own_model or plan.own_data or plan.own_step
-    workers = catalog.STRATEGIES[plan.strategy].workers
-    plain = not plan.config.xla and plan.last_batch != "keep" and plan.pipeline == "usual"
-    return alone and not workers and own is None and (plan.loop == "custom" or plain)
+    plain = plan.last_batch != "keep" and plan.pipeline == "usual"
+    fits = not plan.config.xla and (plain or len(plan.tasks) > 1)
+    return known and plan.synchronous and own is None and (plan.loop == "custom" or fits)
+
+
+def needs_starter(plan: Plan) -> bool:
+    """Return whether a script needs someone who starts a process of it for each task."""
+    return is_lesson(plan) and len(plan.tasks) > 1
+
+
+def start_workers() -> str:
+    """Return the code of a function that starts a script's workers on this machine."""
+    return _standing_alone(_lift_engine("lesson/start_workers"))
+
+
+def ignores_others(plan: Plan) -> bool:
+    """Return whether a script ignores TF_CONFIG, which would make its strategy wait for others."""
+    return catalog.STRATEGIES[plan.strategy].workers and len(plan.tasks) == 1
 
 
 def _entry(plan: Plan) -> str:
     if is_lesson(plan):
-        return LESSON_ENTRY
+        alone = f"{ENTRY}\n    {ALONE}" if ignores_others(plan) else ENTRY
+        return LESSON_ENTRY.replace(ENTRY, alone)
     roles = "worker=main" if plan.synchronous else COORDINATED
     several = f"run_and_leave(run_task, {roles})"
     last = several if len(plan.tasks) > 1 else f"{ALONE}\nrun_and_leave(main)"
@@ -110,7 +124,9 @@ def sections(plan: Plan, *, flags: bool = False) -> tuple[str, str, str, dict[st
         slots["steps"] = dataclasses.replace(steps, body=body)
     title = f'"""{_title(plan)}"""'
     bodies = {slot: part.body for slot, part in slots.items()}
-    imports = merge_imports([*slots.values(), *([_ARGUMENTS] if flags else [])])
+    entry = lift("import argparse" if flags else "")
+    alone = lift("import os" if ignores_others(plan) else "")
+    imports = merge_imports([*slots.values(), entry, alone])
     texts = [f"{MARKS[name]}\n{_standing_alone(part)}" for name, part in below.items()]
     texts += [f"{HELPERS}\n{_standing_alone(*helpers)}"] if helpers else []
     return title, imports, constants(plan, used, lesson=lesson), bodies, texts
@@ -154,6 +170,12 @@ def _lesson_files(plan: Plan) -> dict[str, str]:
         "steps": f"lesson/steps{'_general' * general}",
         "loops": f"lesson/loops{'_stacked' * (plan.pipeline == 'indexed')}",
     }
+    several = len(plan.tasks) > 1
+    main: dict[str, str] = {"worker": "lesson/worker"} if several else {}
+    if plan.loop == "custom":
+        main |= loops
+    elif several:
+        main |= {"loops": loops["loops"], "functions": "lesson/train_functions"}
     return {
         **gpus,
         **strategy,
@@ -162,8 +184,8 @@ def _lesson_files(plan: Plan) -> dict[str, str]:
         **_optimizer_files(plan),
         **_model_files(plan),
         "metrics": "lesson/metrics",
-        **(loops if plan.loop == "custom" else {}),
-        "main": f"lesson/{plan.loop}",
+        **main,
+        "main": f"lesson/{plan.loop}{'_workers' * several}",
     }
 
 
@@ -238,9 +260,9 @@ def _pipeline_files(plan: Plan) -> dict[str, str]:
     if plan.pipeline == "indexed":
         return {**order, **tests, "pipeline": "pipelines/indexed"}
     alone = len(plan.tasks) == 1 and not plan.on_tpu
-    usual = {"pipeline": "pipelines/usual"}
-    workers = {**tests, "pipeline": "pipelines/usual_workers"}
-    return {**order, **(usual if alone else workers)}
+    if alone or (is_lesson(plan) and plan.read_per_step == plan.global_batch_size):
+        return {**order, "pipeline": f"pipelines/{'usual' if alone else 'sharded'}"}
+    return {**order, **tests, "pipeline": "pipelines/usual_workers"}
 
 
 def _xla_files(plan: Plan) -> dict[str, str]:

@@ -31,14 +31,15 @@ def run(arguments: list[str]) -> NoReturn:
 def observe(script: str, run_dir: pathlib.Path | None) -> None:
     """Run a script as `__main__` and record it in `run_dir`; None: record nothing."""
     stop = threading.Event()
-    task = task_of(os.environ.get("TF_CONFIG") or "{}")
+    tf_config = os.environ.get("TF_CONFIG") or "{}"
+    task = task_of(tf_config)
     if run_dir is not None:
         (run_dir / task).mkdir(parents=True, exist_ok=True)
         threading.Thread(target=listen, args=(stop,), daemon=True).start()
     keep_freed_memory()
     from .watch import Watch  # imports TensorFlow
 
-    with Watch(run_dir, task, stop) as watch:
+    with Watch(run_dir, task, stop, tf_config) as watch:
         watch.event("imported")
         try:
             runpy.run_path(script, run_name="__main__")

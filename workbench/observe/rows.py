@@ -163,13 +163,13 @@ class Rows:
     def __init__(
         self,
         patches: Patches,
-        ran: Callable[[], None],
+        ran: Callable[[Any], None],
         stepped: Callable[[bool, list[Any]], None],
     ) -> None:
         """Wrap TensorFlow and Keras.
 
-        `ran` is called before a strategy runs something; `stepped` after a step that ran eagerly
-        or was traced: whether it trains, and the weights that it updates.
+        `ran` is called with a strategy before it runs something; `stepped` after a step that ran
+        eagerly or was traced: whether it trains, and the weights that it updates.
         """
         self.ran, self.stepped = ran, stepped
         self.running = threading.local()
@@ -199,7 +199,7 @@ class Rows:
         ) -> Any:
             if getattr(self.running, "now", False):  # called by the same method of a subclass
                 return run(strategy, fn, args, kwargs, options)
-            self.ran()
+            self.ran(strategy)
             steps: list[Step] = []
             # As Strategy.run does, but only the function, not what stands around it.
             status = ag_ctx.control_status_ctx()

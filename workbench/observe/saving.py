@@ -45,9 +45,13 @@ class Saving:
         self.observer = observer
         self.managers: list[tf.train.CheckpointManager] = []
         self._save = tf.train.CheckpointManager.save
+        self._latest = tf.train.latest_checkpoint
+        self.asked_folder: str | None = None
+        """The last folder of which the script asked for the last checkpoint."""
         patches.wrap(tf.train.CheckpointManager, "__init__", self._watched_init)
         patches.wrap(tf.train.CheckpointManager, "save", self._watched_save)
         patches.wrap(tf.train.Checkpoint, "restore", self._watched_restore)
+        patches.wrap(tf.train, "latest_checkpoint", self._watched_latest)
         patches.wrap(keras.Model, "save", self._watched_model)
 
     def save(self, manager: tf.train.CheckpointManager) -> str | None:
@@ -58,13 +62,7 @@ class Saving:
         def watched(
             manager: Any, checkpoint: Any, directory: Any, *args: Any, **named: Any
         ) -> None:
-            listed = pathlib.Path(directory) / "checkpoint"
-            try:
-                listed.read_text()
-            except UnicodeDecodeError:  # a damaged list of names, which a manager cannot read
-                listed.unlink()
-            except OSError:
-                pass  # it does not exist yet
+            remove_damaged_list(directory)
             init(manager, checkpoint, directory, *args, **named)
             if isinstance(checkpoint, tf.train.Checkpoint) and not hasattr(checkpoint, STATE):
                 setattr(checkpoint, STATE, State(self.observer.state))
@@ -84,12 +82,15 @@ class Saving:
     def _watched_restore(self, restore: Callable) -> Callable:
         def watched(checkpoint: Any, save_path: Any, *args: Any, **named: Any) -> Any:
             manager = next((each for each in self.managers if each.checkpoint is checkpoint), None)
-            elsewhere = save_path and pathlib.Path(save_path).parent != pathlib.Path(
-                getattr(manager, "directory", "")
-            )
-            if manager is None or elsewhere:  # such as the weights of another training
+            if manager is None:
                 return restore(checkpoint, save_path, *args, **named)
-            paths = list(self._candidates(manager, save_path))
+            folder = pathlib.Path(manager.directory)
+            if not self.observer.workers.leads:  # it restores what the leading worker saved
+                asked = pathlib.Path(save_path).parent if save_path else self.asked_folder
+                folder = pathlib.Path(asked or folder)
+            if save_path and pathlib.Path(save_path).parent != folder:  # of another training
+                return restore(checkpoint, save_path, *args, **named)
+            paths = list(self._candidates(folder, save_path))
             for path in paths:
                 try:
                     status = restore(checkpoint, path, *args, **named)
@@ -102,7 +103,7 @@ class Saving:
             if paths or self.observer.has_saved():
                 raise SystemExit(
                     "Needs a checkpoint to resume from; those that this run saved in "
-                    f"{manager.directory} are missing or damaged. Restore that folder from a copy, "
+                    f"{folder} are missing or damaged. Restore that folder from a copy, "
                     "or start a new run."
                 )
             self.observer.restored("", 0)
@@ -110,9 +111,16 @@ class Saving:
 
         return watched
 
-    def _candidates(self, manager: Any, asked: str | None) -> Iterator[str]:
+    def _watched_latest(self, latest: Callable) -> Callable:
+        def watched(checkpoint_dir: Any, *args: Any, **named: Any) -> Any:
+            self.asked_folder = checkpoint_dir
+            remove_damaged_list(checkpoint_dir)
+            return latest(checkpoint_dir, *args, **named)
+
+        return watched
+
+    def _candidates(self, folder: pathlib.Path, asked: str | None) -> Iterator[str]:
         """Yield the checkpoint asked for, or else the newest, then all older ones."""
-        folder = pathlib.Path(manager.directory)
         found = [path.with_suffix("") for path in folder.glob("*.index")]
         numbered = {
             int(number): path
@@ -120,7 +128,7 @@ class Saving:
             if (number := path.name.rpartition("-")[2]).isdigit()
         }
         _, _, last = str(asked).rpartition("-")
-        before = last.isdigit() and asked != manager.latest_checkpoint
+        before = last.isdigit() and asked != self._latest(folder)
         for each in sorted(numbered, reverse=True):
             if not before or each <= int(last):
                 yield str(numbered[each])
@@ -141,6 +149,17 @@ class Saving:
             self.observer.save_model(write)
 
         return watched
+
+
+def remove_damaged_list(directory: Any) -> None:
+    """Remove a folder's list of checkpoints if TensorFlow cannot read it."""
+    listed = pathlib.Path(directory) / "checkpoint"
+    try:
+        listed.read_text()
+    except UnicodeDecodeError:
+        listed.unlink(missing_ok=True)  # another worker may have done it
+    except OSError:
+        pass  # it does not exist yet
 
 
 def steps_in(path: str) -> int:

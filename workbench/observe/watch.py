@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.distribute import distribute_lib
 
 from .calls import Calls
 from .events import Events
@@ -19,6 +20,7 @@ from .patches import Patches
 from .records import Records
 from .rows import Rows
 from .saving import Saving, is_full
+from .workers import Workers
 
 SAVE_SECONDS = 300.0
 """The longest time between two checkpoints."""
@@ -31,9 +33,12 @@ COMMIT_SECONDS = 0.25
 class Watch:
     """The observer of one script, until it is left as a context."""
 
-    def __init__(self, run_dir: pathlib.Path | None, task: str, stop: threading.Event) -> None:
+    def __init__(
+        self, run_dir: pathlib.Path | None, task: str, stop: threading.Event, tf_config: str = ""
+    ) -> None:
         """Begin: from here on, what the script calls is watched."""
         self.dir, self.stop = run_dir, stop
+        self.workers = Workers(run_dir, task, tf_config, distribute_lib.StrategyBase.run)
         folder = None if run_dir is None else run_dir / task
         self.events = Events(folder)
         self.event = self.events.add
@@ -41,6 +46,8 @@ class Watch:
         self.step = self.epoch = 0
         self.sums, self.tests = np.zeros(4), np.zeros(3)
         """Loss, correct answers and examples of this epoch so far; of training, also seconds."""
+        self.unshared = np.zeros(7)
+        """What this worker has to add to both, in the same order."""
         self.result: dict[str, float] = {}
         self.weights: list[Any] = []
         self.started = self.testing = self.traced_once = self.step_traced = self.unsaved = False
@@ -97,9 +104,10 @@ class Watch:
         if self.records is not None:
             with contextlib.suppress(OSError):  # on a full disk, the first call begins them
                 self.records.begin(self.step)
-        self.event("start", step=self.step, epoch=self.epoch, workers=1)
+        self.event("start", step=self.step, epoch=self.epoch, workers=len(self.workers.tasks))
 
-    def _ran(self) -> None:
+    def _ran(self, strategy: Any) -> None:
+        self.workers.use(strategy)
         outside = self.calls.ran()
         if not self.started:
             self._start()
@@ -132,21 +140,35 @@ class Watch:
         elif trains and self.testing:
             self.end_epoch()
         self.testing = not trains
+        self.workers.enter(self.step)
         self.span = time.time(), time.perf_counter()
 
     def leave(self) -> None:
         """End a call of steps: record them, and stop or save if it is time."""
         self._commit(time.perf_counter())
         self.span = None
-        if self.nonfinite:
+        wishes = [self.nonfinite, self.stop.is_set(), self._is_due()]
+        sums = self.workers.exchanged([*wishes, *self.unshared], now=self.testing)
+        if sums is None:
+            return
+        nonfinite, stop, due = sums[:3]
+        self._add(sums[3:])
+        if nonfinite:
             sys.exit(3)
-        if self.stop.is_set():
+        if stop:
             self._save_all(stopping=True)
             self.stopped = True
-            self.events.last("stopped", step=self.step)
+            self.end("stopped", step=self.step)
             sys.exit(0)
-        if self._is_due():
+        if due:
             self._save_all()
+
+    def _add(self, sums: np.ndarray) -> None:
+        """Add what all workers have done."""
+        sums[3] /= self.workers.count  # seconds
+        self.sums += sums[:4]
+        self.tests += sums[4:]
+        self.unshared[:] = 0
 
     def _follow(self) -> None:
         """Record the steps of a long call while it runs."""
@@ -175,7 +197,7 @@ class Watch:
     def _take(self, trains: bool, rows: np.ndarray, start: float, seconds: float) -> None:
         sums = rows.sum(axis=(0, 1), dtype=float)
         if not trains:
-            self.tests += sums
+            self.unshared[4:] += sums
             return
         if self.records is not None:
             try:
@@ -184,13 +206,16 @@ class Watch:
                 self.event("unrecorded", first_step=self.step, steps=len(rows), error=str(error))
         broken = [] if self.nonfinite else np.argwhere(~np.isfinite(rows[..., 0]))[:1].tolist()
         for step, replica in broken:
-            self.event("nonfinite", step=self.step + step, replica=replica)
+            number = self.workers.first_replica(rows.shape[1]) + replica
+            self.event("nonfinite", step=self.step + step, replica=number)
             self.nonfinite = True
         self.step += len(rows)
-        self.sums += [*sums, seconds]
+        self.unshared[:4] += [*sums, seconds]
 
     def end_epoch(self) -> None:
         """Report the results of an epoch, unless no step was done since the last one."""
+        if self.workers.count == 1:
+            self._add(self.unshared.copy())
         if not self.sums[2]:
             return
         results = {"loss": self.sums[0] / self.sums[2], "accuracy": self.sums[1] / self.sums[2]}
@@ -198,9 +223,12 @@ class Watch:
             tested = self.tests / self.tests[2]
             results |= {"test_loss": tested[0], "test_accuracy": tested[1]}
         results["examples_per_second"] = self.sums[2] / self.sums[3]
+        if self.unshared.any():
+            results = {}  # this worker does not know them
         self.result = {name: float(f"{value:.6g}") for name, value in results.items()}
         self.epoch += 1
         self.sums, self.tests, self.testing = np.zeros(4), np.zeros(3), False
+        self.unshared = np.zeros(7)
         self.event("epoch", epoch=self.epoch, step=self.step, **self.result)
 
     # What the script saves.
@@ -213,10 +241,15 @@ class Watch:
     def _save_all(self, *, stopping: bool = False) -> None:
         for manager in self.saving.managers:
             save = functools.partial(self.saving.save, manager)
-            self.save(save, wait=stopping, stopping=stopping)
+            self.save(save, wait=stopping, stopping=stopping, together=True)
 
     def save(
-        self, action: Callable[[], str | None], *, wait: bool = False, stopping: bool = False
+        self,
+        action: Callable[[], str | None],
+        *,
+        wait: bool = False,
+        stopping: bool = False,
+        together: bool = False,
     ) -> str | None:
         """Save a checkpoint; return its path.
 
@@ -228,7 +261,11 @@ class Watch:
         self.report_memory()
         self.event("saving", step=self.step)
         error = self.write(
-            lambda: saved.append(action()), "its checkpoint", wait=wait, stopping=stopping
+            lambda: saved.append(action()),
+            "its checkpoint",
+            wait=wait,
+            stopping=stopping,
+            together=together,
         )
         path = saved[-1] if saved else None
         if path is not None:
@@ -241,11 +278,18 @@ class Watch:
         return path
 
     def write(
-        self, action: Callable[[], Any], what: str, *, wait: bool, stopping: bool = False
+        self,
+        action: Callable[[], Any],
+        what: str,
+        *,
+        wait: bool,
+        stopping: bool = False,
+        together: bool = False,
     ) -> Exception | None:
         """Write to disk; return the error if that fails. With `wait`, wait while the disk is full.
 
-        A stop ends that wait, unless the run is `stopping` already.
+        A stop ends that wait, unless the run is `stopping` already. `together`: all workers do
+        this at the same time.
         """
         reported = False
         while True:
@@ -254,7 +298,10 @@ class Watch:
                 action()
             except Exception as raised:  # a full disk, or a layer that Keras cannot save
                 error = raised
-            if not (wait and is_full(error)) or (self.stop.is_set() and not stopping):
+            again, stop = is_full(error), self.stop.is_set() and not stopping
+            if together and wait:  # each read of weights takes all workers
+                again, stop = self.workers.summed([again, stop])
+            if not (wait and again) or stop:
                 return error
             if not reported:
                 self.event("no_room", step=self.step, waits_to_save=what)
@@ -293,6 +340,14 @@ class Watch:
         """Report that the script has ended as it should."""
         self.end_epoch()
         self.report_memory()
-        if self.unsaved:
+        unsaved, nonfinite = self.workers.summed([self.unsaved, self.nonfinite])
+        if nonfinite:
+            sys.exit(3)
+        if unsaved:
             self._save_all(stopping=False)
-        self.events.last("finished", step=self.step, **self.result)
+        self.end("finished", step=self.step, **self.result)
+
+    def end(self, name: str, **values: Any) -> None:
+        """Report how the run ended, and wait until that is on disk, and for the other workers."""
+        self.events.last(name, **values)
+        self.workers.leave_together()

@@ -42,7 +42,7 @@ def add_flags(parser: ArgumentParser) -> None:
 
 def script(arguments: Namespace) -> int:
     """`workbench script`: print the script, or save it without overwriting another text."""
-    from workbench.codegen import render_notebook, render_script
+    from workbench.codegen import needs_starter, render_notebook, render_script
 
     opened = _opened(Path(arguments.open)) if arguments.open else None
     config = config_from(arguments, _config_of(opened, arguments) if opened else None)
@@ -58,8 +58,9 @@ def script(arguments: Namespace) -> int:
     _save(path, render_notebook(plan) if notebook else text)
     for file in own_files(plan.to_json()):
         print(f"It imports {file.name}: keep that file beside it.", file=sys.stderr)
-    how = "Open it in Jupyter" if notebook else f"Run it with: python {shlex.quote(str(path))}"
-    print(f"Saved {path}. {how}")
+    starter = "workbench run --script" if needs_starter(plan) else "python"
+    how = f"Run it with: {starter} {shlex.quote(str(path))}"
+    print(f"Saved {path}. {'Open it in Jupyter' if notebook else how}")
     return OK
 
 

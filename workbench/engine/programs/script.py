@@ -38,9 +38,8 @@ def _add_parts(script: Any) -> None:
     script.TEST_STEPS = getattr(script, "TEST_STEPS", 1)
     script.STEPS_PER_CALL = script.STEPS_PER_EXECUTION
     steps = getattr(script, "make_steps", None)
-    script.make_calls = functools.partial(
-        _make_calls, script, steps, getattr(script, "make_loops", None)
-    )
+    script.make_calls = functools.partial(_make_calls, script, steps)
+    script.own_loops = getattr(script, "make_loops", None)
     script.make_steps = functools.partial(_recorded_steps, script, steps)
     script.make_steps.__wrapped__ = functools.partial(_uncompiled_steps, script, steps)
     script.make_loops = functools.partial(_make_loops, stack)
@@ -67,17 +66,23 @@ def _compile(script: Any, model: Any, steps_per_execution: int = 1) -> None:
     )
 
 
-def _make_calls(
-    script: Any, make_steps: Any, make_loops: Any, strategy: Any, model: Any, count: int
-) -> Callable:
+def _make_calls(script: Any, make_steps: Any, strategy: Any, model: Any, count: int) -> Callable:
     """Return a function of an iterator that trains for `count` steps as the script does."""
-    if make_steps is None:
+    if make_steps is not None:
+        steps = make_steps(model, script.make_metrics(), script.make_metrics())
+        train, _ = script.own_loops(strategy, *steps)
+        return lambda data: train(data, tf.constant(count))
+    if not hasattr(script, "make_train_functions"):
         _compile(script, model, count)
         model.make_train_function()
         return model.train_function
-    steps = make_steps(model, script.make_metrics(), script.make_metrics())
-    train, _ = make_loops(strategy, *steps)
-    return lambda data: train(data, tf.constant(count))
+    with strategy.scope():
+        _compile(script, model, count)
+    recorded, script.make_loops = script.make_loops, script.own_loops
+    script.STEPS_PER_EXECUTION = count
+    script.make_train_functions(strategy, model)
+    script.make_loops = recorded
+    return model.train_function
 
 
 def _recorded_steps(script: Any, make_steps: Callable | None, model: Any) -> list[Callable]:

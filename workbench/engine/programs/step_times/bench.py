@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import pathlib
 import sys
 import threading
@@ -65,23 +66,30 @@ def recorder_of(script: Any, scratch: pathlib.Path, steps_per_call: int) -> Any:
 class Observed:
     """The observer of a lesson, with the names by which a script's own recorder is used."""
 
-    tasks, task = 1, "worker-0"
-
     def __init__(self, script: Any, scratch: pathlib.Path, steps_per_call: int) -> None:
+        from workbench_observe.process import task_of
         from workbench_observe.watch import Watch
 
+        tf_config = os.environ.get("TF_CONFIG") or "{}"
+        self.task = task_of(tf_config)
         (scratch / self.task).mkdir()
-        self.watch = Watch(scratch, self.task, threading.Event())
+        self.watch = Watch(scratch, self.task, threading.Event(), tf_config)
+        self.tasks = len(self.watch.workers.tasks)
         self.script, self.steps_per_call = script, steps_per_call
         self.call: Callable[[Any], Any] | None = None
 
     @property
     def sums(self) -> np.ndarray:
         """Loss, right answers, examples and seconds of all calls so far."""
-        return self.watch.sums
+        return self.watch.sums + self.watch.unshared[:4]
+
+    def summed(self, values: np.ndarray) -> np.ndarray:
+        """Return the sums over all workers; each waits here for all others."""
+        return self.watch.workers.summed(values)
 
     def restore(self, strategy: tf.distribute.Strategy, model: tf.keras.Model) -> None:
         """Make the calls of this model."""
+        self.watch.workers.use(strategy)
         self.call = self.script.make_calls(strategy, model, self.steps_per_call)
 
     def train(self, _: Callable, data: Any, __: int) -> None:

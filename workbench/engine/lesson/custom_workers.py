@@ -1,0 +1,58 @@
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from workbench.engine.strategies.cpu.multi_worker import make_strategy
+
+    from ..constants import EPOCHS, SEED, STEPS_PER_EPOCH, STEPS_PER_EXECUTION
+    from ..models.mlp import make_model
+    from ..pipelines.usual_workers import make_batches
+    from .loops import make_loops
+    from .metrics import make_metrics
+    from .steps import make_steps
+    from .worker import this_worker
+
+
+def main(run_dir: str) -> None:
+    """Train with a custom loop, from the first step or from the last checkpoint."""
+    strategy = make_strategy()
+    worker = this_worker(strategy)
+    tf.keras.utils.set_random_seed(SEED)
+    with strategy.scope():
+        model = make_model()
+        model.optimizer.build(model.trainable_variables)
+        metrics = [make_metrics(), make_metrics()]
+    epoch = tf.Variable(0)
+    # What is measured is saved too, because a checkpoint may be made within an epoch.
+    counts = [each.value for metric in metrics[0] for each in metric.variables]
+    state = {"model": model, "optimizer": model.optimizer, "epoch": epoch, "counts": counts}
+    checkpoint = tf.train.Checkpoint(**state)
+    # Every worker has to save, because all read variables together. Those of the first count.
+    own_dir = run_dir if worker == 0 else f"{run_dir}/worker-{worker}/scratch"
+    manager = tf.train.CheckpointManager(checkpoint, f"{own_dir}/checkpoints", max_to_keep=3)
+    checkpoint.restore(tf.train.latest_checkpoint(f"{run_dir}/checkpoints"))
+    step = int(model.optimizer.iterations.numpy())
+    train_batches, test_batches = make_batches(strategy, step)
+    train_batches = iter(train_batches)
+    train, test = make_loops(strategy, *make_steps(model, *metrics))
+
+    @tf.function  # one call, because each read waits for all workers
+    def take_results() -> list[tf.Tensor]:
+        results = [metric.result() for phase in metrics for metric in phase]
+        for metric in (*metrics[0], *metrics[1]):
+            metric.reset_state()
+        return results
+
+    for number in range(int(epoch.numpy()), EPOCHS):
+        while step < (number + 1) * STEPS_PER_EPOCH:
+            steps = min(STEPS_PER_EXECUTION, (number + 1) * STEPS_PER_EPOCH - step)
+            train(train_batches, tf.constant(steps))
+            step += steps
+        test(iter(test_batches))
+        results = map(float, take_results())
+        line = "epoch {}: loss {:.4f}, accuracy {:.4f}, test loss {:.4f}, test accuracy {:.4f}"
+        print(line.format(number + 1, *results))
+        epoch.assign(number + 1)
+        manager.save()
+    model.save(f"{own_dir}/model.keras")
