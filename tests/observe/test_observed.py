@@ -255,3 +255,9 @@ def test_workers_restore_the_newest_checkpoint_that_the_first_one_can_read(
         assert of_worker(tmp_path / "run", number, "checkpoint_damaged")
         assert of_worker(tmp_path / "run", number, "start")[1]["step"] == STEPS - 6
         np.testing.assert_array_equal(rows_of(tmp_path / "run", number), rows_of(workers, number))
+
+
+def test_a_pipeline_is_closed_beside_the_training_once_nobody_uses_it(tmp_path: Path) -> None:
+    observe(SCRIPTS / "closing.py", tmp_path)
+    (thread,) = (tmp_path / "closed").read_text().split()
+    assert thread == "closing"

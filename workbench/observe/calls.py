@@ -34,9 +34,6 @@ class Calls:
         """The function that is being called or traced."""
         self.kinds: Any = weakref.WeakKeyDictionary[Any, bool | None]()
         """Functions that run steps: whether these train; None while that is not known."""
-        self.kept: Any = weakref.WeakKeyDictionary[Any, Any]()
-        """The last arguments of functions that run steps: TensorFlow can take a minute to close
-        a pipeline that nobody holds any more, in which it sleeps (OptimizeLoop in model.cc)."""
         patches.wrap(polymorphic_function.Function, "__call__", self._watched)
 
     def ran(self) -> bool:
@@ -64,7 +61,6 @@ class Calls:
             finally:
                 self.current = None
             if function in self.kinds:
-                self.kept[function] = args, kwargs
                 self.observer.leave()
             return result
 

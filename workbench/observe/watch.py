@@ -15,6 +15,7 @@ import tensorflow as tf
 from tensorflow.python.distribute import distribute_lib
 
 from .calls import Calls
+from .closing import Closing
 from .events import Events
 from .patches import Patches
 from .records import Records
@@ -62,6 +63,7 @@ class Watch:
         self.calls = Calls(self.patches, self)
         self.rows = Rows(self.patches, self._ran, self._stepped)
         self.saving = Saving(self.patches, self)
+        self.closing = Closing(self.patches, self.over)
         threading.Thread(target=self._follow, daemon=True).start()
 
     def __enter__(self) -> "Watch":

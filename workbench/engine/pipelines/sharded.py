@@ -26,9 +26,6 @@ def make_batches(
     train = tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
     test = tf.data.Dataset.from_tensor_slices(tests).batch(GLOBAL_BATCH_SIZE)
     options = tf.data.Options()
-    options.autotune.enabled = False  # else each epoch waits up to a second for its end
-    test = test.with_options(options)
-    options = tf.data.Options()
     options.experimental_distribute.auto_shard_policy = AUTO_SHARD
     return tuple(
         strategy.experimental_distribute_dataset(batches.with_options(options).prefetch(2))
