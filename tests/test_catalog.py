@@ -54,7 +54,7 @@ def test_every_choice_has_its_files_in_the_engine() -> None:
         if not row.tpu
     ]
     files += ["strategies/tpu", "tasks/task", "tasks/server", "tasks/evaluator", "coordinator"]
-    files += [f"steps/{row.source}" for row in catalog.LOOPS.values()]
+    files += [f"lesson/{loop}" for loop in catalog.LOOPS]
     files += [f"mains/{row.source}" for row in catalog.LOOPS.values()]
     files += [f"data/{row.source}" for row in catalog.DATA.values()]
     files += [f"models/{row.source}" for row in catalog.MODELS.values()]

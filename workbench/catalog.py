@@ -41,7 +41,7 @@ class Strategy(Choice):
 
 @dataclass(frozen=True)
 class Loop(Choice):
-    """A training loop; `source` names its files under `engine/steps` and `engine/mains`."""
+    """A training loop; `source` names its files in scripts with a recorder (`engine/mains`)."""
 
     source: str = ""
 

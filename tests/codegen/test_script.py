@@ -107,9 +107,15 @@ def test_a_lesson_is_its_slots_in_order_with_public_names_only(name: str) -> Non
             assert "keras#20585" in render(name)
 
 
-def test_a_script_whose_losses_are_scaled_has_a_recorder() -> None:
-    assert "class Recorder" in script(TWO_GPUS, precision="mixed_float16")
-    assert "class Recorder" not in script(TWO_GPUS)
+@pytest.mark.parametrize("fields", [
+    {"precision": "mixed_float16"}, {"pipeline": "indexed"}, {"pipeline": "numpy"},
+    {"pipeline": "files"}, {"xla": True}, {"last_batch": "keep"},
+])  # fmt: skip
+@pytest.mark.parametrize("loop", catalog.LOOPS)
+def test_built_in_models_that_step_together_need_no_recorder(
+    loop: str, fields: dict[str, Any]
+) -> None:
+    assert "class Recorder" not in script(TWO_GPUS, loop=loop, **fields)
 
 
 @pytest.mark.parametrize("name", RECORDING)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.engine.training import Trained, ask_model, train_together
+from tests.engine.training import Trained, ask_model, train_together, train_written, write_run
 from workbench.config import RunConfig
 
 pytestmark = pytest.mark.slow
@@ -61,3 +61,25 @@ def test_the_loops_give_the_same_losses(precision: str, runs: Runs) -> None:
     losses = [trained.losses() for trained in runs[precision].values()]
     for losses_of_loop in losses[1:]:
         np.testing.assert_allclose(losses_of_loop, losses[0], rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("loop", ["custom", "fit"])
+def test_steps_whose_scaled_gradient_is_too_large_count_when_training_resumes(
+    tmp_path: Path, loop: str
+) -> None:
+    # Of several replicas, Keras 3 looks only at the first one's gradient.
+    fields = {"strategy": "one_device", "precision": "mixed_bfloat16", "loop": loop}
+    config = RunConfig(**fields, steps_per_call=1, steps_per_epoch=200, epochs=1)
+    written = {name: write_run(tmp_path, name, config) for name in ("whole", "resumed")}
+    build = "model.optimizer.build(model.trainable_variables)\n"
+    large = f"{build}        model.optimizer.dynamic_scale.assign(2.0**21)\n"
+    for trained in written.values():  # mixed_float16 is planned for GPUs only
+        script = trained.run.dir / "train.py"
+        text = script.read_text().replace("mixed_bfloat16", "mixed_float16")
+        script.write_text(text.replace(build, large))
+    train_written(tmp_path, written, stops={"resumed": "calls"})
+    whole, resumed = written.values()
+    assert whole.status == resumed.status == 0, resumed.log
+    assert len(resumed.events("stopped")) == 1
+    assert len(resumed.losses()) == 200
+    np.testing.assert_array_equal(resumed.losses(), whole.losses())

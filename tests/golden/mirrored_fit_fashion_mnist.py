@@ -111,20 +111,25 @@ def main(run_dir: str) -> None:
         steps_per_execution=STEPS_PER_EXECUTION,
         jit_compile=False,
     )
-    epoch = tf.Variable(0)
-    state = {"model": model, "optimizer": model.optimizer, "epoch": epoch}
+    epoch, step = tf.Variable(0), tf.Variable(0)
+    state = {"model": model, "optimizer": model.optimizer, "epoch": epoch, "step": step}
     checkpoint = tf.train.Checkpoint(**state)
     manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
     checkpoint.restore(manager.latest_checkpoint)
+
+    def begin_call(_: int, logs: dict | None = None) -> None:
+        step.assign_add(STEPS_PER_EXECUTION)  # a checkpoint may be made at the end of the call
 
     def end_epoch(*_: object) -> None:
         epoch.assign_add(1)
         manager.save()
 
+    counting = tf.keras.callbacks.LambdaCallback(
+        on_train_batch_begin=begin_call, on_epoch_end=end_epoch
+    )
     while (first := int(epoch.numpy())) < EPOCHS:
-        step = int(model.optimizer.iterations.numpy())
-        steps = (first + 1) * STEPS_PER_EPOCH - step  # that are left of this epoch
-        batches, tests = make_batches(strategy, step)
+        batches, tests = make_batches(strategy, int(step.numpy()))
+        steps = (first + 1) * STEPS_PER_EPOCH - int(step.numpy())  # that are left of this epoch
         if steps == 0:
             model.evaluate(tests, verbose=2)
             end_epoch()
@@ -135,7 +140,7 @@ def main(run_dir: str) -> None:
             epochs=EPOCHS if steps == STEPS_PER_EPOCH else first + 1,
             steps_per_epoch=steps,
             validation_data=tests,
-            callbacks=[tf.keras.callbacks.LambdaCallback(on_epoch_end=end_epoch)],
+            callbacks=[counting],
             shuffle=False,
             verbose=2,
         )
@@ -147,5 +152,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "89128a6a1735ae3e", "config": {"loop": "fit", "data": "fashion_mnist",
+# config: {"sha256": "0d73aee6aaab02ab", "config": {"loop": "fit", "data": "fashion_mnist",
 #     "devices": ["CPU:0"], "replicas": 2, "epochs": 2}}

@@ -1,7 +1,7 @@
 """MLP 16-8-1 on Synthetic: Mirrored strategy, 2 virtual replicas, Custom loop."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import tensorflow as tf
@@ -188,7 +188,7 @@ def make_loops(
                 strategy.run(train_on_layer, args=(stack, layer))
 
     @tf.function
-    def test(batches: tf.distribute.DistributedIterator) -> None:
+    def test(batches: Iterable) -> None:
         for batch in batches:
             strategy.run(test_step, args=(batch,))
 
@@ -204,23 +204,22 @@ def main(run_dir: str) -> None:
         model.optimizer.build(model.trainable_variables)
     # Outside of the scope, because Keras 3 counts wrongly in that of CentralStorageStrategy.
     metrics = [make_metrics(), make_metrics()]
-    epoch = tf.Variable(0)
+    epoch, step = tf.Variable(0), tf.Variable(0)
     # What is measured is saved too, because a checkpoint may be made within an epoch.
     counts = [each.value for metric in metrics[0] for each in metric.variables]
-    state = {"model": model, "optimizer": model.optimizer, "epoch": epoch, "counts": counts}
-    checkpoint = tf.train.Checkpoint(**state)
+    state = {"model": model, "optimizer": model.optimizer, "counts": counts}
+    checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, **state)
     manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
     checkpoint.restore(manager.latest_checkpoint)
-    step = int(model.optimizer.iterations.numpy())
-    train_batches, test_batches = make_batches(strategy, step)
+    train_batches, test_batches = make_batches(strategy, int(step.numpy()))
     train_batches = iter(train_batches)
     train, test = make_loops(strategy, *make_steps(model, *metrics))
     for number in range(int(epoch.numpy()), EPOCHS):
-        while step < (number + 1) * STEPS_PER_EPOCH:
-            steps = min(STEPS_PER_EXECUTION, (number + 1) * STEPS_PER_EPOCH - step)
+        while (left := (number + 1) * STEPS_PER_EPOCH - int(step.numpy())) > 0:
+            steps = min(STEPS_PER_EXECUTION, left)
+            step.assign_add(steps)  # before the call, because a checkpoint may be made at its end
             train(train_batches, tf.constant(steps))
-            step += steps
-        test(iter(test_batches))
+        test(test_batches)
         results = [float(metric.result()) for phase in metrics for metric in phase]
         line = "epoch {}: loss {:.4f}, accuracy {:.4f}, test loss {:.4f}, test accuracy {:.4f}"
         print(line.format(number + 1, *results))
@@ -236,5 +235,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "d05b515c23650854", "config": {"devices": ["CPU:0"], "replicas": 2,
+# config: {"sha256": "c85fa782d7d8b9ba", "config": {"devices": ["CPU:0"], "replicas": 2,
 #     "global_batch_size": 64, "pipeline": "indexed"}}

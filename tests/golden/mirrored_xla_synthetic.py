@@ -1,7 +1,8 @@
 """MLP 16-8-1 on Synthetic: Mirrored strategy, 2 virtual replicas, Custom loop."""
 
 import argparse
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import tensorflow as tf
@@ -74,11 +75,28 @@ def make_batches(
     )
 
 
+def compile_by_xla(make_model: Callable) -> Callable:
+    """Let XLA compile the model's forward pass, and with it its gradient.
+
+    The sum of gradients and the update of the weights stay outside, because they wait for other
+    replicas.
+    """
+
+    @functools.wraps(make_model)
+    def make_compiled_model() -> tf.keras.Model:
+        model = make_model()
+        model.call = tf.function(model.call, jit_compile=True)
+        return model
+
+    return make_compiled_model
+
+
 def make_optimizer() -> tf.keras.optimizers.Optimizer:
     """Return Adam with its other settings as published."""
     return tf.keras.optimizers.Adam(LEARNING_RATE)
 
 
+@compile_by_xla
 def make_model() -> tf.keras.Model:
     """Return a multilayer perceptron 16-8-1 whose output is a probability."""
     model = tf.keras.Sequential(
@@ -101,13 +119,11 @@ def make_metrics() -> tuple[tf.keras.metrics.Metric, ...]:
 def make_steps(model: tf.keras.Model, train_metrics: tuple, test_metrics: tuple) -> list[Callable]:
     """Return two functions of a replica's part of a batch: one to train, one to test."""
 
-    @tf.function(jit_compile=True)
     def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, ...]:
         features, labels = batch
         outputs = tf.cast(model(features, training=training), tf.keras.backend.floatx())
         return outputs, model.loss.call(labels, outputs) + sum(model.losses)
 
-    @tf.function(jit_compile=True)
     def gradients_of(batch: tuple[tf.Tensor, ...]) -> tuple:
         with tf.GradientTape() as tape:
             outputs, losses = forward(batch, training=True)
@@ -144,7 +160,7 @@ def make_loops(
             strategy.run(train_step, args=(next(batches),))
 
     @tf.function
-    def test(batches: tf.distribute.DistributedIterator) -> None:
+    def test(batches: Iterable) -> None:
         for batch in batches:
             strategy.run(test_step, args=(batch,))
 
@@ -160,23 +176,22 @@ def main(run_dir: str) -> None:
         model.optimizer.build(model.trainable_variables)
     # Outside of the scope, because Keras 3 counts wrongly in that of CentralStorageStrategy.
     metrics = [make_metrics(), make_metrics()]
-    epoch = tf.Variable(0)
+    epoch, step = tf.Variable(0), tf.Variable(0)
     # What is measured is saved too, because a checkpoint may be made within an epoch.
     counts = [each.value for metric in metrics[0] for each in metric.variables]
-    state = {"model": model, "optimizer": model.optimizer, "epoch": epoch, "counts": counts}
-    checkpoint = tf.train.Checkpoint(**state)
+    state = {"model": model, "optimizer": model.optimizer, "counts": counts}
+    checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, **state)
     manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
     checkpoint.restore(manager.latest_checkpoint)
-    step = int(model.optimizer.iterations.numpy())
-    train_batches, test_batches = make_batches(strategy, step)
+    train_batches, test_batches = make_batches(strategy, int(step.numpy()))
     train_batches = iter(train_batches)
     train, test = make_loops(strategy, *make_steps(model, *metrics))
     for number in range(int(epoch.numpy()), EPOCHS):
-        while step < (number + 1) * STEPS_PER_EPOCH:
-            steps = min(STEPS_PER_EXECUTION, (number + 1) * STEPS_PER_EPOCH - step)
+        while (left := (number + 1) * STEPS_PER_EPOCH - int(step.numpy())) > 0:
+            steps = min(STEPS_PER_EXECUTION, left)
+            step.assign_add(steps)  # before the call, because a checkpoint may be made at its end
             train(train_batches, tf.constant(steps))
-            step += steps
-        test(iter(test_batches))
+        test(test_batches)
         results = [float(metric.result()) for phase in metrics for metric in phase]
         line = "epoch {}: loss {:.4f}, accuracy {:.4f}, test loss {:.4f}, test accuracy {:.4f}"
         print(line.format(number + 1, *results))
@@ -192,5 +207,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "8b1825e92f85e569", "config": {"devices": ["CPU:0"], "replicas": 2, "xla":
+# config: {"sha256": "a3920e36ffb138a7", "config": {"devices": ["CPU:0"], "replicas": 2, "xla":
 #     true}}

@@ -2,7 +2,7 @@
 
 import argparse
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import tensorflow as tf
@@ -71,9 +71,6 @@ def make_batches(
     train = tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
     test = tf.data.Dataset.from_tensor_slices(tests).batch(GLOBAL_BATCH_SIZE)
     options = tf.data.Options()
-    options.autotune.enabled = False  # else each epoch waits up to a second for its end
-    test = test.with_options(options)
-    options = tf.data.Options()
     options.experimental_distribute.auto_shard_policy = AUTO_SHARD
     return tuple(
         strategy.experimental_distribute_dataset(batches.with_options(options).prefetch(2))
@@ -128,7 +125,7 @@ def make_loops(
             strategy.run(train_step, args=(next(batches),))
 
     @tf.function
-    def test(batches: tf.distribute.DistributedIterator) -> None:
+    def test(batches: Iterable) -> None:
         for batch in batches:
             strategy.run(test_step, args=(batch,))
 
@@ -168,22 +165,28 @@ def main(run_dir: str) -> None:
             jit_compile=False,
         )
     make_train_functions(strategy, model)
-    epoch = tf.Variable(0)
-    state = {"model": model, "optimizer": model.optimizer, "epoch": epoch}
+    epoch, step = tf.Variable(0), tf.Variable(0)
+    state = {"model": model, "optimizer": model.optimizer, "epoch": epoch, "step": step}
     checkpoint = tf.train.Checkpoint(**state)
-    # Every worker has to save, because all read variables together. Those of the first count.
+    # All workers must save, because they read variables together. Only the checkpoints of the
+    # first worker are used.
     own_dir = run_dir if worker == 0 else f"{run_dir}/worker-{worker}/scratch"
     manager = tf.train.CheckpointManager(checkpoint, f"{own_dir}/checkpoints", max_to_keep=3)
     checkpoint.restore(tf.train.latest_checkpoint(f"{run_dir}/checkpoints"))
+
+    def begin_call(_: int, logs: dict | None = None) -> None:
+        step.assign_add(STEPS_PER_EXECUTION)  # a checkpoint may be made at the end of the call
 
     def end_epoch(*_: object) -> None:
         epoch.assign_add(1)
         manager.save()
 
+    counting = tf.keras.callbacks.LambdaCallback(
+        on_train_batch_begin=begin_call, on_epoch_end=end_epoch
+    )
     while (first := int(epoch.numpy())) < EPOCHS:
-        step = int(model.optimizer.iterations.numpy())
-        steps = (first + 1) * STEPS_PER_EPOCH - step  # that are left of this epoch
-        batches, tests = make_batches(strategy, step)
+        batches, tests = make_batches(strategy, int(step.numpy()))
+        steps = (first + 1) * STEPS_PER_EPOCH - int(step.numpy())  # that are left of this epoch
         if steps == 0:
             model.evaluate(tests, steps=1, verbose=2)
             end_epoch()
@@ -195,7 +198,7 @@ def main(run_dir: str) -> None:
             steps_per_epoch=steps,
             validation_data=tests,
             validation_steps=1,
-            callbacks=[tf.keras.callbacks.LambdaCallback(on_epoch_end=end_epoch)],
+            callbacks=[counting],
             shuffle=False,
             verbose=2,
         )
@@ -207,5 +210,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "9f7f381a95caca86", "config": {"strategy": "multi_worker_mirrored", "loop":
+# config: {"sha256": "3412e61222958516", "config": {"strategy": "multi_worker_mirrored", "loop":
 #     "fit", "devices": ["CPU:0"], "workers": 2}}

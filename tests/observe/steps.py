@@ -26,6 +26,8 @@ with STRATEGY.scope():
     weight = tf.Variable(2.0)
     optimizer = tf.keras.optimizers.SGD(0.0)
     optimizer.build([weight])
+    scaling = tf.keras.optimizers.LossScaleOptimizer(tf.keras.optimizers.SGD(0.0))
+    scaling.build([weight])
     mean, accuracy = tf.keras.metrics.Mean("train_loss"), tf.keras.metrics.BinaryAccuracy()
 numbers = np.arange(10, dtype=np.float32)  # a batch of 6, in two of 3, then one of 4, in two of 2
 BATCHES = STRATEGY.experimental_distribute_dataset(
@@ -57,6 +59,14 @@ def training(batch: tf.Tensor) -> tf.Tensor:
     return loss
 
 
+def scaled(batch: tf.Tensor) -> tf.Tensor:
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(weight * batch)
+        scaled_loss = scaling.scale_loss(loss)
+    scaling.apply_gradients([(tape.gradient(scaled_loss, weight), weight)])
+    return loss
+
+
 def compiled(batch: tf.Tensor) -> tf.Tensor:
     return tf.function(scalar, jit_compile=True)(batch)
 
@@ -81,7 +91,7 @@ def eagerly(step: Callable) -> None:
 
 CASES: dict[str, tuple[Callable, Callable]] = {
     **{step.__name__: (in_graph, step) for step in (named, scalar, metrics, weighted, training)},
-    **{step.__name__: (in_graph, step) for step in (compiled, silent)},
+    **{step.__name__: (in_graph, step) for step in (scaled, compiled, silent)},
     "eager": (eagerly, training),
 }
 for name, (way, step) in CASES.items():

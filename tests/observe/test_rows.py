@@ -27,11 +27,11 @@ def rows(found: list[Any]) -> list[list[list[float]]]:
     return [row for _, rows, _ in found for row in rows]
 
 
-@pytest.mark.parametrize("case", ["scalar", "compiled", "training", "eager"])
+@pytest.mark.parametrize("case", ["scalar", "compiled", "training", "scaled", "eager"])
 def test_a_scalar_that_a_step_returns_is_the_mean_loss_of_its_examples(
     found: dict[str, list[Any]], case: str
 ) -> None:
-    scale = 2 if case in ("training", "eager") else 1
+    scale = 2 if case in ("training", "scaled", "eager") else 1
     expected = [[[sum(part) * scale, NAN, len(part)] for part in step] for step in BATCHES]
     assert rows(found[case]) == [[pytest.approx(row) for row in step] for step in expected]
 
@@ -61,7 +61,8 @@ def test_a_step_that_updates_weights_trains_and_all_others_test(
     found: dict[str, list[Any]],
 ) -> None:
     kinds = {case: {trains for trains, _, _ in each} for case, each in found.items() if each}
-    assert {case for case, kind in kinds.items() if kind == {True}} == {"training", "eager"}
+    training = {case for case, kind in kinds.items() if kind == {True}}
+    assert training == {"training", "scaled", "eager"}
     assert set().union(*kinds.values()) == {True, False}
 
 

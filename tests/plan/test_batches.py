@@ -157,6 +157,16 @@ def test_a_short_batch_is_split_into_rounded_up_pieces_as_in_tensorflow() -> Non
     assert found.got == "keep with 4 examples left, which TensorFlow splits into 2, 2, 0"
 
 
+def test_fit_needs_equal_parts_of_a_short_batch_because_keras_weighs_them_equally() -> None:
+    short = {"synthetic_examples": 80, "global_batch_size": 15, "replicas": 3, "last_batch": "keep"}
+    assert split(80 % 15, 3) == [2, 2, 1]
+    found = problem(**short, loop="fit")
+    assert found.field == "last_batch"
+    assert found.got == "keep with 5 examples left, split into 2, 2, 1"
+    assert plan(**short, loop="custom").last_batch == "keep"
+    assert plan(**{**short, "synthetic_examples": 81}, loop="fit").last_batch == "keep"
+
+
 @pytest.mark.parametrize("pipeline", ["indexed", "files"])
 @pytest.mark.parametrize("strategy", ["mirrored", "multi_worker_mirrored"])
 def test_the_pipelines_indexed_and_files_need_full_batches(pipeline: str, strategy: str) -> None:

@@ -74,6 +74,17 @@ def test_steps_per_call_are_found_during_training_unless_configured(
     assert plan(loop="fit", **fields).steps_per_execution == execution
 
 
+@pytest.mark.parametrize("examples", [10_000, 16_000, 60_000, 101 * 128])
+@pytest.mark.parametrize("pipeline", ["usual", "indexed"])
+def test_a_call_of_fit_divides_the_epoch_and_takes_whole_stacks(
+    pipeline: str, examples: int
+) -> None:
+    made = plan(loop="fit", pipeline=pipeline, synthetic_examples=examples)
+    assert made.steps_per_epoch % made.graph_steps == 0
+    whole = made.graph_steps % made.steps_per_stack == 0
+    assert whole or made.graph_steps == made.steps_per_epoch
+
+
 @pytest.mark.parametrize(
     ("fields", "steps"),
     [

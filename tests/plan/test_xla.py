@@ -13,10 +13,13 @@ from workbench.devices import Devices
 from workbench.plan import Plan, PlanError, make_plan
 
 OWN = Path(__file__).parents[1] / "verdict" / "own_steps.py"
+MODEL = f"{Path(__file__).parents[1] / 'engine' / 'own_models.py'}:plain"
 SEVERAL = ("mirrored", "multi_worker_mirrored")
 ALONE = ("one_device", "default")
 WAITS = {"clip_norm": 1.0, "last_batch": "keep", "step": f"{OWN}:slow_on_one_worker"}
 """Fields that make a replica's step wait for other replicas before its update."""
+SUMS = ("clip_norm", "last_batch")
+"""Those of them that the step of a built-in model does outside of what is compiled."""
 
 
 def plan(where: Devices = LAPTOP, **fields: Any) -> Plan:
@@ -52,7 +55,7 @@ def test_without_graphs_there_is_nothing_to_compile() -> None:
 @pytest.mark.parametrize("field", WAITS)
 @pytest.mark.parametrize("strategy", SEVERAL)
 def test_a_step_that_waits_for_other_replicas_is_refused(strategy: str, field: str) -> None:
-    found = problem(strategy=strategy, **{field: WAITS[field]})
+    found = problem(strategy=strategy, model=MODEL, **{field: WAITS[field]})
     assert found.rule.startswith(f"off with {'a train step' if field == 'step' else field}")
     assert "XLA cannot compile code that waits for other replicas" in found.rule
     assert found.fix.startswith("Turn xla off")
@@ -64,9 +67,18 @@ def test_the_same_step_of_one_replica_is_compiled(strategy: str, field: str) -> 
     assert plan(strategy=strategy, **{field: WAITS[field]}).config.xla
 
 
+@pytest.mark.parametrize("field", SUMS)
+@pytest.mark.parametrize("strategy", SEVERAL)
+def test_the_forward_pass_of_a_built_in_model_never_waits(strategy: str, field: str) -> None:
+    workers = strategy == "multi_worker_mirrored" and field == "last_batch"  # needs equal batches
+    value = "repeat" if workers else WAITS[field]
+    assert plan(strategy=strategy, **{field: value}).config.xla
+
+
 def test_fit_with_a_short_last_batch_is_refused_too() -> None:
-    assert problem(loop="fit", last_batch="keep").rule.startswith("off with last_batch keep")
-    assert plan(loop="fit").config.xla
+    kept = {"loop": "fit", "last_batch": "keep"}
+    assert problem(**kept, model=MODEL).rule.startswith("off with last_batch keep")
+    assert plan(**kept).config.xla
 
 
 def test_a_mac_has_no_xla_on_its_gpu(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from .files import is_lesson
 from .script import (
     ALONE,
     ignores_others,
-    is_lesson,
     needs_starter,
     render_script,
     sections,
@@ -43,13 +43,13 @@ CHAPTERS = (
     (
         "Model",
         "The model with its optimizer and its loss, and what is measured of it.",
-        ("optimizer", "model", "metrics"),
+        ("xla", "optimizer", "model", "metrics"),
     ),
     (
         "Steps",
         "What each replica does with its part of a batch, and the graph functions that do many "
         "steps in one call.",
-        ("steps", "loops"),
+        ("steps", "loops", "functions"),
     ),
     (
         "Training",

@@ -9,12 +9,11 @@ from textwrap import indent
 from typing import TYPE_CHECKING
 
 from .. import catalog
-from ..plan.launching import is_local
 from ..plan.names import ENGINE
-from ..plan.own_data import DATASET
 from ..plan.own_function import SCRIPT_NAMES, OwnFunction
-from .carried import config_comment, own_functions, reads_folder
+from .carried import config_comment, own_functions
 from .constants import constants
+from .files import files, is_lesson
 from .lifting import Lifted, lift, merge_imports, statements
 
 if TYPE_CHECKING:
@@ -38,12 +37,6 @@ _HELPERS = frozenset((
 ))  # fmt: skip
 LEGACY = "Keras 3 takes no DatasetCreator: tensorflow#55668"
 COORDINATED = "chief=main, worker=serve, ps=serve, evaluator=evaluate_checkpoints"
-COMPILED = ("def make_steps(", "@compile_by_xla\ndef make_steps(")
-COMPILED_PARTS = tuple(
-    (f"    def {name}(", f"    @tf.function(jit_compile=True)\n    def {name}(")
-    for name in ("forward", "gradients_of")
-)
-"""What XLA compiles of a lesson's step: all but the sum of gradients and the update."""
 _GIVES = {"model": " -> tf.keras.Model", "data": " -> tuple", "step": " -> tuple"}
 ENTRY = 'if __name__ == "__main__":'
 LESSON_ENTRY = """\
@@ -68,16 +61,6 @@ def prelude(plan: Plan) -> list[str]:
     if plan.keras != "legacy":
         return []
     return [f'import os\n\nos.environ["TF_USE_LEGACY_KERAS"] = "1"  # {LEGACY}']
-
-
-def is_lesson(plan: Plan) -> bool:
-    """Return whether a plan's script is plain TensorFlow, which an observer records."""
-    # An optimizer that scales losses updates weights where the observer does not see it.
-    known = not plan.on_tpu and plan.config.precision != "mixed_float16"
-    own = plan.own_model or plan.own_data or plan.own_step
-    plain = plan.last_batch != "keep" and plan.pipeline == "usual"
-    fits = not plan.config.xla and (plain or len(plan.tasks) > 1)
-    return known and plan.synchronous and own is None and (plan.loop == "custom" or fits)
 
 
 def needs_starter(plan: Plan) -> bool:
@@ -111,17 +94,15 @@ def sections(plan: Plan, *, flags: bool = False) -> tuple[str, str, str, dict[st
     `flags` are those of a lesson's command line.
     """
     below = {name: _lift_engine(name) for name in _below(plan)}
-    ours = {slot: _lift_engine(file) for slot, file in _files(plan).items()}
+    ours = {slot: _lift_engine(file) for slot, file in files(plan).items()}
     used = frozenset().union(*(part.uses for part in [*ours.values(), *below.values()]))
     lesson = is_lesson(plan)
     helpers = [ours.pop(slot) for slot in list(ours) if slot in _HELPERS and not lesson]
     slots = ours | _own_slots(plan, ours)
     if plan.config.xla:
-        steps = slots["steps"]
-        body = steps.body
-        for plain, compiled in COMPILED_PARTS if lesson else (COMPILED,):
-            body = body.replace(plain, compiled, 1)
-        slots["steps"] = dataclasses.replace(steps, body=body)
+        compiled = "model" if lesson else "steps"
+        body = f"@compile_by_xla\n{slots[compiled].body}"
+        slots[compiled] = dataclasses.replace(slots[compiled], body=body)
     title = f'"""{_title(plan)}"""'
     bodies = {slot: part.body for slot, part in slots.items()}
     entry = lift("import argparse" if flags else "")
@@ -143,147 +124,6 @@ def _below(plan: Plan) -> Iterator[str]:
     yield "recorder"
     if not plan.synchronous:
         yield "coordinator"
-
-
-def _files(plan: Plan) -> dict[str, str]:
-    if is_lesson(plan):
-        return _lesson_files(plan)
-    return {
-        **_strategy_files(plan),
-        "data": _data_file(plan),
-        **_pipeline_files(plan),
-        **_optimizer_files(plan),
-        **_model_files(plan),
-        **_xla_files(plan),
-        **_step_files(plan),
-        "loops": f"loops/{_loops(plan)}",
-        "main": _main(plan),
-        **_task_files(plan),
-    }
-
-
-def _lesson_files(plan: Plan) -> dict[str, str]:
-    strategy, pipeline = _strategy_files(plan), _pipeline_files(plan)
-    gpus = {"gpus": strategy.pop("gpus")} if "gpus" in strategy else {}
-    general = plan.last_batch == "keep" or plan.config.clip_norm is not None
-    loops = {
-        "steps": f"lesson/steps{'_general' * general}",
-        "loops": f"lesson/loops{'_stacked' * (plan.pipeline == 'indexed')}",
-    }
-    several = len(plan.tasks) > 1
-    main: dict[str, str] = {"worker": "lesson/worker"} if several else {}
-    if plan.loop == "custom":
-        main |= loops
-    elif several:
-        main |= {"loops": loops["loops"], "functions": "lesson/train_functions"}
-    return {
-        **gpus,
-        **strategy,
-        "data": _data_file(plan),
-        **pipeline,
-        **_optimizer_files(plan),
-        **_model_files(plan),
-        "metrics": "lesson/metrics",
-        **main,
-        "main": f"lesson/{plan.loop}{'_workers' * several}",
-    }
-
-
-def _optimizer_files(plan: Plan) -> dict[str, str]:
-    if plan.optimizer == catalog.COMPILED:
-        return {}
-    return {"optimizer": f"optimizers/{plan.optimizer}"}
-
-
-def _model_files(plan: Plan) -> dict[str, str]:
-    if plan.own_model is None:
-        return {"model": f"models/{catalog.MODELS[plan.model].source}"}
-    return {"model": "models/own", "labels": "models/labels"}
-
-
-def _data_file(plan: Plan) -> str:
-    if plan.data_facts is None:
-        folder = "_folder" if reads_folder(plan) else ""
-        return f"data/{catalog.DATA[plan.data].source}{folder}"
-    return f"data/own_{plan.data_facts.kind}"
-
-
-def _loops(plan: Plan) -> str:
-    if not plan.synchronous:
-        return "scheduled"
-    return "stacked" if plan.pipeline == "indexed" else "usual"
-
-
-def _main(plan: Plan) -> str:
-    source = catalog.LOOPS[plan.loop].source
-    return f"mains/{source}" if plan.synchronous else f"mains/coordinator_{source}"
-
-
-def _task_files(plan: Plan) -> dict[str, str]:
-    if len(plan.tasks) == 1:
-        return {}
-    if plan.synchronous:
-        return {"task": "tasks/task"}
-    evaluator = {"evaluator": "tasks/evaluator", "checkpoints": "tasks/new_checkpoints"}
-    return {**evaluator, "server": "tasks/server", "task": "tasks/task"}
-
-
-def _strategy_files(plan: Plan) -> dict[str, str]:
-    source = catalog.STRATEGIES[plan.strategy].source
-    if plan.on_tpu:
-        return {"strategy": f"strategies/{source}"}
-    device = "cpu" if plan.physical_devices[0].startswith("CPU") else "gpu"
-    if plan.virtual and device == "gpu":
-        return {"strategy": f"strategies/virtual_gpu/{source}"}
-    on_hosts = len(plan.tasks) > 1 and not is_local(plan.config)
-    if on_hosts and (plan.synchronous or device == "gpu"):
-        device = f"hosts_{device}"  # no other task uses these devices
-    strategy = {"strategy": f"strategies/{device}/{source}"}
-    if device.endswith("gpu"):
-        return {**strategy, "gpus": "strategies/gpus"}
-    return strategy
-
-
-def _pipeline_files(plan: Plan) -> dict[str, str]:
-    order = {"order": f"orders/{plan.last_batch}"}
-    tests = {"tests": "pipelines/tests"}
-    if plan.data_facts is not None and plan.data_facts.kind == DATASET:
-        each_its_own = {"pipeline": "pipelines/dataset_per_worker"}
-        pipeline = "cached" if plan.pipeline == "cached" else "dataset"
-        shared = {"tests": "pipelines/dataset_tests", "pipeline": f"pipelines/{pipeline}"}
-        return shared if plan.synchronous else each_its_own
-    if not plan.synchronous:
-        return {**order, "pipeline": "pipelines/per_worker"}
-    if plan.pipeline in ("files", "numpy"):
-        written = {"written": "pipelines/written_files"} if plan.pipeline == "files" else {}
-        return {**tests, **written, "pipeline": f"pipelines/{plan.pipeline}"}
-    if plan.pipeline == "indexed":
-        return {**order, **tests, "pipeline": "pipelines/indexed"}
-    alone = len(plan.tasks) == 1 and not plan.on_tpu
-    if alone or (is_lesson(plan) and plan.read_per_step == plan.global_batch_size):
-        return {**order, "pipeline": f"pipelines/{'usual' if alone else 'sharded'}"}
-    return {**order, **tests, "pipeline": "pipelines/usual_workers"}
-
-
-def _xla_files(plan: Plan) -> dict[str, str]:
-    if not plan.config.xla:
-        return {}
-    return {"xla": "xla/replica" if plan.own_step is None else "xla/whole"}
-
-
-def _step_files(plan: Plan) -> dict[str, str]:
-    source, custom = f"steps/{catalog.LOOPS[plan.loop].source}", plan.loop == "custom"
-    general = plan.last_batch == "keep" or plan.config.clip_norm is not None
-    ending = "_general" if general and plan.synchronous else ""
-    if plan.own_step is not None:
-        own = {"accuracy": "steps/accuracy", "step": "steps/own"}
-        return {**own, "steps": "steps/custom_step"}
-    if plan.own_model is not None:
-        own = {"accuracy": "steps/accuracy", "watched": f"steps/watched{ending}"}
-        return {**own, "steps": f"{source}_own{ending if custom else ''}"}
-    if custom and not plan.synchronous:
-        return {"steps": "steps/custom_worker"}
-    return {"steps": source + ending}
 
 
 @cache

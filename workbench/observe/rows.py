@@ -125,8 +125,9 @@ def reporting(step: Callable) -> Callable:
 def watch_reports(patches: Patches) -> None:
     """Wrap Keras, so that a step's metrics and its optimizer report to the `Step` they are in."""
     patches.wrap(keras.metrics.Mean, "update_state", _reporting_metric)
-    optimizer = keras.src.optimizers.base_optimizer.BaseOptimizer
-    patches.wrap(optimizer, "apply", _reporting_optimizer)
+    optimizers = keras.src.optimizers
+    for owner in (optimizers.base_optimizer.BaseOptimizer, keras.optimizers.LossScaleOptimizer):
+        patches.wrap(owner, "apply", _reporting_optimizer)
 
 
 def _reporting_metric(update: Callable) -> Callable:

@@ -17,8 +17,8 @@ from .patches import Patches
 
 STATE = "observed"
 """The attribute of a checkpoint that keeps the counts."""
-COUNTED = re.compile(r"(^|/)_?iter(ations)?/\.ATTRIBUTES/VARIABLE_VALUE$")
-"""The name of an optimizer's count of steps in a checkpoint."""
+COUNTED = re.compile(r"(^|/)(step|_?iter(ations)?)/\.ATTRIBUTES/VARIABLE_VALUE$")
+"""The name of a count of steps in a checkpoint: the script's, or an optimizer's."""
 
 
 class State(tf.train.experimental.PythonState):
@@ -163,9 +163,12 @@ def remove_damaged_list(directory: Any) -> None:
 
 
 def steps_in(path: str) -> int:
-    """Return the steps that a checkpoint's optimizer has counted; 0 if it has none."""
+    """Return the steps that a checkpoint has counted; 0 if it counts none.
+
+    An optimizer that scales losses counts no step whose gradient was not finite.
+    """
     names = [name for name, _ in tf.train.list_variables(path) if COUNTED.search(name)]
-    return int(tf.train.load_variable(path, names[0])) if names else 0
+    return max((int(tf.train.load_variable(path, name)) for name in names), default=0)
 
 
 def is_full(error: Exception | None) -> bool:

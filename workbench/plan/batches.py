@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .own_data import is_own
 from .problems import Findings
 
 if TYPE_CHECKING:
@@ -133,6 +134,14 @@ def _check_kept(
         pieces = ", ".join(map(str, shares))
         got = f"keep with {leftover} examples left, which TensorFlow splits into {pieces}"
         findings.add("last_batch", rule, got, "Choose drop or repeat, or another batch size.")
+    elif config.loop == "fit" and len(set(shares)) > 1 and not is_own(config.model or ""):
+        rule = (
+            "drop or repeat with Keras fit if the replicas get unequal parts of the last batch, "
+            "because Keras gives each part the same weight"
+        )
+        got = f"keep with {leftover} examples left, split into {', '.join(map(str, shares))}"
+        fix = "Choose drop or repeat, the loop custom, or another batch size."
+        findings.add("last_batch", rule, got, fix)
 
 
 def split(examples: int, replicas: int) -> list[int]:

@@ -275,7 +275,10 @@ def _check_sums(findings: Findings, config: RunConfig) -> None:
             "your step's gradient, or choose the strategy one_device."
         )
         findings.add("xla", rule, True, fix)
-    elif config.loop == "custom" and config.clip_norm is not None:
+        return
+    if not is_own(config.model or ""):
+        return  # of a built-in model, only the forward pass and its gradient are compiled
+    if config.loop == "custom" and config.clip_norm is not None:
         rule = f"off with clip_norm {why}, as the norm of the summed gradient does"
         findings.add("xla", rule, True, f"{_XLA_OFF}, or leave clip_norm empty.")
     elif config.last_batch == "keep":

@@ -163,16 +163,19 @@ class Plan:
     def graph_steps(self) -> int:
         """Steps of a graph call: the number asked for, else about 0.2 s of them by estimate.
 
-        In `fit`, Keras 3 trains beyond the end of an epoch if this does not divide its steps.
+        A call takes whole stacks, except at the end of an epoch. In `fit`, Keras 3 trains beyond
+        the end of an epoch if this does not divide its steps.
         """
         model = catalog.MODELS.get(self.model)
         operations = TRAINING * (model.operations if model else 0) * self.examples_per_step
         speed = CPU_SPEED if self.physical_devices[0].startswith("CPU") else GPU_SPEED
         wish = int(CALL_SECONDS / (STEP_SECONDS + operations / speed))
         wish = self.steps_per_call or max(1, min(wish, MOST_CALL_STEPS))
+        stack, epoch = self.steps_per_stack, self.steps_per_epoch
+        wish = math.ceil(wish / stack) * stack
         if self.loop == "custom":
-            return math.ceil(wish / self.steps_per_stack) * self.steps_per_stack
-        return max(n for n in range(1, wish + 1) if self.steps_per_epoch % n == 0)
+            return wish
+        return max((n for n in range(stack, wish + 1, stack) if epoch % n == 0), default=epoch)
 
     @property
     def test_steps(self) -> int:

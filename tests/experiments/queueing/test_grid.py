@@ -1,11 +1,15 @@
 """The candidates of a comparison: each combination once, with a reason if it cannot run here."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.machines import LAPTOP, machine
 from workbench.config import ConfigError, RunConfig
 from workbench.experiments.queueing.grid import Candidate, candidates
 from workbench.plan import PlanError, make_plan
+
+MODEL = f"{Path(__file__).parents[2] / 'engine' / 'own_models.py'}:plain"
 
 
 def labels(config: RunConfig = RunConfig(), **axes: list[object]) -> list[str]:  # noqa: B008
@@ -118,7 +122,7 @@ def test_combinations_that_are_all_impossible_are_refused_with_the_problems_of_a
 
 def test_combinations_that_cannot_be_compiled_or_computed_stay_in_the_list() -> None:
     axes = {"precision": ["float32", "mixed_float16"], "xla": [False, True]}
-    found = candidates(RunConfig(clip_norm=1.0), axes, LAPTOP)
+    found = candidates(RunConfig(clip_norm=1.0, model=MODEL), axes, LAPTOP)
     assert [each.label for each in found] == [
         *("Mirrored x 2, float32, XLA off", "float32, XLA on"),
         *("mixed_float16, XLA off", "mixed_float16, XLA on"),

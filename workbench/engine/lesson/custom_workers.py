@@ -23,17 +23,17 @@ def main(run_dir: str) -> None:
         model = make_model()
         model.optimizer.build(model.trainable_variables)
         metrics = [make_metrics(), make_metrics()]
-    epoch = tf.Variable(0)
+    epoch, step = tf.Variable(0), tf.Variable(0)
     # What is measured is saved too, because a checkpoint may be made within an epoch.
     counts = [each.value for metric in metrics[0] for each in metric.variables]
-    state = {"model": model, "optimizer": model.optimizer, "epoch": epoch, "counts": counts}
-    checkpoint = tf.train.Checkpoint(**state)
-    # Every worker has to save, because all read variables together. Those of the first count.
+    state = {"model": model, "optimizer": model.optimizer, "counts": counts}
+    checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, **state)
+    # All workers must save, because they read variables together. Only the checkpoints of the
+    # first worker are used.
     own_dir = run_dir if worker == 0 else f"{run_dir}/worker-{worker}/scratch"
     manager = tf.train.CheckpointManager(checkpoint, f"{own_dir}/checkpoints", max_to_keep=3)
     checkpoint.restore(tf.train.latest_checkpoint(f"{run_dir}/checkpoints"))
-    step = int(model.optimizer.iterations.numpy())
-    train_batches, test_batches = make_batches(strategy, step)
+    train_batches, test_batches = make_batches(strategy, int(step.numpy()))
     train_batches = iter(train_batches)
     train, test = make_loops(strategy, *make_steps(model, *metrics))
 
@@ -45,11 +45,11 @@ def main(run_dir: str) -> None:
         return results
 
     for number in range(int(epoch.numpy()), EPOCHS):
-        while step < (number + 1) * STEPS_PER_EPOCH:
-            steps = min(STEPS_PER_EXECUTION, (number + 1) * STEPS_PER_EPOCH - step)
+        while (left := (number + 1) * STEPS_PER_EPOCH - int(step.numpy())) > 0:
+            steps = min(STEPS_PER_EXECUTION, left)
+            step.assign_add(steps)  # before the call, because a checkpoint may be made at its end
             train(train_batches, tf.constant(steps))
-            step += steps
-        test(iter(test_batches))
+        test(test_batches)
         results = map(float, take_results())
         line = "epoch {}: loss {:.4f}, accuracy {:.4f}, test loss {:.4f}, test accuracy {:.4f}"
         print(line.format(number + 1, *results))

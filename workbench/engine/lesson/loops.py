@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import tensorflow as tf
 
@@ -14,7 +14,7 @@ def make_loops(
             strategy.run(train_step, args=(next(batches),))
 
     @tf.function
-    def test(batches: tf.distribute.DistributedIterator) -> None:
+    def test(batches: Iterable) -> None:
         for batch in batches:
             strategy.run(test_step, args=(batch,))
 

@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
@@ -23,7 +23,7 @@ def make_loops(
                 strategy.run(train_on_layer, args=(stack, layer))
 
     @tf.function
-    def test(batches: tf.distribute.DistributedIterator) -> None:
+    def test(batches: Iterable) -> None:
         for batch in batches:
             strategy.run(test_step, args=(batch,))
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ..models.mlp import make_model
     from ..pipelines.usual import make_batches
     from ..recorder import Recorder
-    from ..steps.custom import make_steps
+    from ..steps.custom_own import make_steps
 
 
 def main() -> None:

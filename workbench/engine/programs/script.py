@@ -41,7 +41,6 @@ def _add_parts(script: Any) -> None:
     script.make_calls = functools.partial(_make_calls, script, steps)
     script.own_loops = getattr(script, "make_loops", None)
     script.make_steps = functools.partial(_recorded_steps, script, steps)
-    script.make_steps.__wrapped__ = functools.partial(_uncompiled_steps, script, steps)
     script.make_loops = functools.partial(_make_loops, stack)
     script.make_correct = lambda model: _counted(script.ACCURACY)
 
@@ -99,16 +98,6 @@ def _recorded_steps(script: Any, make_steps: Callable | None, model: Any) -> lis
         return lambda batch: reporting(step)(batch)[-1]
 
     return [recorded(step) for step in steps]
-
-
-def _uncompiled_steps(script: Any, make_steps: Callable | None, model: Any) -> list[Callable]:
-    """Return a replica's steps without XLA, because a compiled step hides its inner values."""
-    function = tf.function
-    tf.function = lambda **_: lambda step: step
-    try:
-        return _recorded_steps(script, make_steps, model)
-    finally:
-        tf.function = function
 
 
 def _make_loops(stack: int | None, strategy: tf.distribute.Strategy, *steps: Callable) -> list:

@@ -3,48 +3,49 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from workbench.engine.strategies.cpu.multi_worker import make_strategy
+    from workbench.engine.strategies.cpu.mirrored import make_strategy
 
     from ..constants import EPOCHS, SEED, STEPS_PER_EPOCH, STEPS_PER_EXECUTION
     from ..models.mlp import make_model
-    from ..pipelines.usual_workers import make_batches
+    from ..pipelines.indexed import make_batches
     from .metrics import make_metrics
     from .train_functions import make_train_functions
-    from .worker import this_worker
 
 
 def main(run_dir: str) -> None:
     """Train with Keras `fit`, from the first step or from the last checkpoint."""
     strategy = make_strategy()
-    worker = this_worker(strategy)
     tf.keras.utils.set_random_seed(SEED)
     with strategy.scope():
         model = make_model()
         model.optimizer.build(model.trainable_variables)
-        model.compile(
-            model.optimizer,
-            loss=model.loss,
-            metrics=list(make_metrics()[1:]),
-            steps_per_execution=STEPS_PER_EXECUTION,
-            jit_compile=False,
-        )
+    model.compile(
+        model.optimizer,
+        loss=model.loss,
+        metrics=list(make_metrics()[1:]),
+        steps_per_execution=STEPS_PER_EXECUTION,
+        jit_compile=False,
+    )
     make_train_functions(strategy, model)
-    epoch = tf.Variable(0)
-    state = {"model": model, "optimizer": model.optimizer, "epoch": epoch}
+    epoch, step = tf.Variable(0), tf.Variable(0)
+    state = {"model": model, "optimizer": model.optimizer, "epoch": epoch, "step": step}
     checkpoint = tf.train.Checkpoint(**state)
-    # Every worker has to save, because all read variables together. Those of the first count.
-    own_dir = run_dir if worker == 0 else f"{run_dir}/worker-{worker}/scratch"
-    manager = tf.train.CheckpointManager(checkpoint, f"{own_dir}/checkpoints", max_to_keep=3)
-    checkpoint.restore(tf.train.latest_checkpoint(f"{run_dir}/checkpoints"))
+    manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
+    checkpoint.restore(manager.latest_checkpoint)
+
+    def begin_call(_: int, logs: dict | None = None) -> None:
+        step.assign_add(STEPS_PER_EXECUTION)  # a checkpoint may be made at the end of the call
 
     def end_epoch(*_: object) -> None:
         epoch.assign_add(1)
         manager.save()
 
+    counting = tf.keras.callbacks.LambdaCallback(
+        on_train_batch_begin=begin_call, on_epoch_end=end_epoch
+    )
     while (first := int(epoch.numpy())) < EPOCHS:
-        step = int(model.optimizer.iterations.numpy())
-        steps = (first + 1) * STEPS_PER_EPOCH - step  # that are left of this epoch
-        batches, tests = make_batches(strategy, step)
+        batches, tests = make_batches(strategy, int(step.numpy()))
+        steps = (first + 1) * STEPS_PER_EPOCH - int(step.numpy())  # that are left of this epoch
         if steps == 0:
             model.evaluate(tests, steps=1, verbose=2)
             end_epoch()
@@ -56,8 +57,8 @@ def main(run_dir: str) -> None:
             steps_per_epoch=steps,
             validation_data=tests,
             validation_steps=1,
-            callbacks=[tf.keras.callbacks.LambdaCallback(on_epoch_end=end_epoch)],
+            callbacks=[counting],
             shuffle=False,
             verbose=2,
         )
-    model.save(f"{own_dir}/model.keras")
+    model.save(f"{run_dir}/model.keras")
