@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -83,7 +84,7 @@ def test_a_retired_word_is_in_no_text(retired: str) -> None:
 
 
 def test_texts_of_every_kind_are_searched() -> None:
-    kinds = {path.suffix: sum(each.suffix == path.suffix for each, _ in TEXTS) for path, _ in TEXTS}
+    kinds = Counter(path.suffix for path, _ in TEXTS)
     assert kinds.keys() == {".md", ".ipynb", ".py", ".ts"}
     assert kinds[".py"] > 5_000
     assert kinds[".ts"] > 300
