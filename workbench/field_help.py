@@ -12,8 +12,8 @@ FIELD_HELP: Mapping[str, str] = {
     "The function returns (train, test), each a pair (features, labels) of arrays or tables, or an "
     "unbatched tf.data.Dataset.",
     "model": "A built-in model, or your own as module:function or file.py:function. The function "
-    "returns a Keras model, compiled with its loss and optimizer. A model with its own train_step "
-    "must compute the loss with compute_loss.",
+    "returns a Keras model, compiled with its loss and optimizer, and with "
+    "metrics=['accuracy'] to show the accuracy.",
     "step": "Your own train step for the custom loop, as module:function or file.py:function. "
     "It takes model, features and labels, updates the weights, and returns the loss of each "
     "example or their mean; to get the accuracy, return the outputs too. Empty: the built-in step.",
@@ -48,7 +48,7 @@ FIELD_HELP: Mapping[str, str] = {
     "xla": "Compile each replica's step with XLA; the sum over the replicas and the weight update "
     "stay outside. It often helps on GPUs, less often on CPUs. The first step takes longer.",
     "steps_per_call": "Steps per tf.function call. Empty: automatic. 1 helps debugging. "
-    "epoch: one call for a whole epoch; the run then records and stops only at its end.",
+    "epoch: one call for a whole epoch; the run then stops only at its end.",
     "eager": "Run eagerly, to debug: slow, but print and breakpoints work.",
     "deterministic": "Use only deterministic operations, so that the same seed gives the same "
     "losses on GPUs too. Slower. If an operation has no deterministic version, the run fails and "

@@ -15,7 +15,6 @@ from workbench.plan import make_plan
 STARTED = [name for name in CONFIGS if "def this_worker(" in render(name)]
 SEVERAL = [name for name in CONFIGS if "def run_task(" in render(name)] + STARTED
 ALONE = [name for name in CONFIGS if name not in SEVERAL]
-LESSONS = [name for name in ALONE if "class Recorder" not in render(name)]
 
 
 def notebook(name: str) -> Any:
@@ -38,16 +37,11 @@ def test_the_cells_together_are_the_script(name: str) -> None:
     title, *statements, entry = ast.parse(render(name)).body
     joined = ast.parse("\n\n".join(cells(name))).body
     assert isinstance(entry, ast.If)
-    *before, last = entry.body
-    if name in LESSONS:
-        before = []  # a notebook takes no flags
-        statements = [node for node in statements if ast.unparse(node) != "import argparse"]
-    in_a_row = [*statements, *before]
-    assert [ast.dump(node) for node in joined[:-1]] == [ast.dump(node) for node in in_a_row]
-    assert ast.unparse(last) == (
-        "main(options.parse_args().run_dir)" if name in LESSONS else "run_and_leave(main)"
-    )
-    assert ast.unparse(joined[-1]) == ("main('run')" if name in LESSONS else "main()")
+    # A notebook takes no flags.
+    statements = [node for node in statements if ast.unparse(node) != "import argparse"]
+    assert [ast.dump(node) for node in joined[:-1]] == [ast.dump(node) for node in statements]
+    assert ast.unparse(entry.body[-1]) == "main(options.parse_args().run_dir)"
+    assert ast.unparse(joined[-1]) == "main('run')"
     heading = notebook(name).cells[0]
     assert heading.cell_type == "markdown"
     assert ast.literal_eval(title.value).rstrip(".") in heading.source
@@ -78,7 +72,7 @@ def test_the_notebook_has_no_outputs_and_unique_cell_ids() -> None:
     assert all(cell.outputs == [] for cell in made.cells if cell.cell_type == "code")
 
 
-@pytest.mark.parametrize("name", LESSONS)
+@pytest.mark.parametrize("name", ALONE)
 def test_a_lesson_has_a_few_cells_each_with_prose_before_it(name: str) -> None:
     kinds = [cell.cell_type for cell in notebook(name).cells]
     assert 8 <= len(kinds) <= 12

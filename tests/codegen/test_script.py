@@ -110,11 +110,10 @@ def test_a_lesson_is_its_slots_in_order_with_public_names_only(name: str) -> Non
 @pytest.mark.parametrize("fields", [
     {"precision": "mixed_float16"}, {"pipeline": "indexed"}, {"pipeline": "numpy"},
     {"pipeline": "files"}, {"xla": True}, {"last_batch": "keep"},
+    {"model": f"{OWN_MODEL}:build_model"},
 ])  # fmt: skip
 @pytest.mark.parametrize("loop", catalog.LOOPS)
-def test_built_in_models_that_step_together_need_no_recorder(
-    loop: str, fields: dict[str, Any]
-) -> None:
+def test_replicas_that_step_together_need_no_recorder(loop: str, fields: dict[str, Any]) -> None:
     assert "class Recorder" not in script(TWO_GPUS, loop=loop, **fields)
 
 

@@ -38,7 +38,7 @@ def test_a_run_that_finishes_waits_for_room_to_save_its_model(
 ) -> None:
     run = start(disk, epochs=2, **fields)
     until(lambda: "Waits for room" in run.progress.note or not run.alive)
-    assert "Waits for room on its disk to save its checkpoint. Make room on" in run.progress.note
+    assert "Waits for room on its disk to save the trained model. Make room" in run.progress.note
     until(lambda: disk.leave(0) or f"The disk of {run.dir} is full" in run.progress.note)
     disk.ballast.unlink()
     assert run.wait(LIMIT_SECONDS) == "finished", run.failure

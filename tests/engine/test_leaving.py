@@ -1,17 +1,11 @@
 """The end of a script's process: its exit status, threads and handlers, and its open pipelines."""
 
-import dataclasses
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.forked import run_code, run_program
-from tests.machines import LAPTOP
-from workbench.codegen import render_script
-from workbench.config import RunConfig
-from workbench.plan import make_plan
+from tests.forked import run_program
 
 pytestmark = pytest.mark.slow
 
@@ -27,26 +21,6 @@ def main():
 {body}
 
 run_and_leave(main)
-"""
-MODELS = Path(__file__).parent / "own_models.py"
-SHORT = RunConfig(
-    strategy="multi_worker_mirrored",
-    workers=1,
-    epochs=2,
-    steps_per_epoch=3,
-    synthetic_examples=256,
-    model=f"{MODELS}:plain",
-)
-PROGRAM = """
-import sys
-
-sys.path.insert(0, sys.argv[1])
-import train
-
-train.main()
-print()
-for phase, data in train.Recorder.pipelines.items():
-    print(phase, type(data).__name__)
 """
 
 
@@ -96,12 +70,3 @@ def test_held_pipelines_are_not_closed(tmp_path: Path) -> None:
     not_held = Pipeline()
 """
     assert ended(body, tmp_path).stdout == "closed "
-
-
-@pytest.mark.parametrize("loop", ["custom", "fit"])
-def test_a_script_holds_the_pipelines_of_training_and_test(loop: str, tmp_path: Path) -> None:
-    plan = make_plan(dataclasses.replace(SHORT, loop=loop), LAPTOP)
-    (tmp_path / "train.py").write_text(render_script(plan))
-    shutil.copy(MODELS, tmp_path)
-    printed = run_code(PROGRAM, tmp_path).stdout
-    assert printed.splitlines()[-2:] == ["train DistributedIterator", "test DistributedIterator"]

@@ -8,13 +8,14 @@ import pandas as pd
 import pytest
 
 from tests.engine.own_metrics import TRAIN, load_data
-from tests.engine.tasks import train_alone
+from tests.engine.tasks import run_workers
 from tests.engine.training import Trained, train_together, weights, write_run
 from workbench.config import RunConfig
 
 pytestmark = pytest.mark.slow
 
 FILE = Path(__file__).parent / "own_metrics.py"
+TOGETHER = Path(__file__).parent / "workers_together.py"
 NAMES = ["kind_accuracy", "kind_auc", "size_mae"]
 
 
@@ -74,13 +75,24 @@ def test_replicas_and_loops_give_the_same_metrics(name: str, runs: dict[str, Tra
     np.testing.assert_allclose(found[columns], one[columns], rtol=0, atol=2e-5)
 
 
-@pytest.mark.parametrize("loop", ["custom", "fit"])
 def test_the_metrics_of_an_interrupted_epoch_count_all_its_steps(
-    loop: str, runs: dict[str, Trained]
+    runs: dict[str, Trained],
 ) -> None:
-    whole, resumed = (epochs(runs, f"{how}-{loop}") for how in ("whole", "resumed"))
-    assert len(runs[f"resumed-{loop}"].events("stopped")) == 1
+    whole, resumed = (epochs(runs, f"{how}-custom") for how in ("whole", "resumed"))
+    assert len(runs["resumed-custom"].events("stopped")) == 1
     np.testing.assert_array_equal(resumed[NAMES], whole[NAMES])
+
+
+def test_what_fit_measured_of_only_a_part_of_an_epoch_is_unknown(
+    runs: dict[str, Trained],
+) -> None:
+    whole, resumed = (epochs(runs, f"{how}-fit") for how in ("whole", "resumed"))
+    (stop,) = runs["resumed-fit"].events("stopped")
+    parted = resumed["epoch"] == stop["step"] // 500 + 1
+    assert resumed[NAMES][parted].isna().all(axis=None)
+    np.testing.assert_array_equal(resumed[NAMES][~parted], whole[NAMES][~parted])
+    tested = [f"test_{name}" for name in NAMES]
+    np.testing.assert_array_equal(resumed[tested], whole[tested])
 
 
 def test_an_interrupted_test_pass_changes_no_metric_of_training_or_test(
@@ -107,11 +119,9 @@ def test_metrics_of_every_kind_are_recorded_if_they_are_numbers(
 def test_workers_save_together_although_their_clocks_differ(
     tmp_path: Path, runs: dict[str, Trained]
 ) -> None:
-    trained = write_run(tmp_path, "workers", config(strategy="multi_worker_mirrored"))
-    script = trained.run.dir / "train.py"
-    often = """save_seconds = 300.0 * ('"index": 0' not in os.environ.get("TF_CONFIG", ""))"""
-    script.write_text(script.read_text().replace("save_seconds = 300.0", often))
-    train_alone(trained)
+    fields = config(strategy="multi_worker_mirrored", steps_per_call=1)
+    trained = write_run(tmp_path, "workers", fields)
+    run_workers([TOGETHER, f"{trained.run.dir}:often"], tmp_path)
     saved = [event["step"] for event in trained.events("checkpoint")]
     assert saved[0] < TRAIN // 30
     found, one = trained.run.epochs(), epochs(runs, "one-custom")
@@ -124,11 +134,15 @@ def test_metrics_weight_short_batches_by_their_examples(runs: dict[str, Trained]
     np.testing.assert_allclose(right, right.round(), rtol=0, atol=1e-3)
 
 
-def test_an_accuracy_that_only_the_model_measures_is_recorded(runs: dict[str, Trained]) -> None:
-    found = epochs(runs, "hits")
-    assert runs["hits"].run.steps()["accuracy"].isna().all()
-    np.testing.assert_array_equal(found["accuracy"], found["binary_accuracy"])
-    np.testing.assert_array_equal(found["test_accuracy"], found["test_binary_accuracy"])
+def test_the_accuracy_that_the_model_measures_is_that_of_its_steps(
+    runs: dict[str, Trained],
+) -> None:
+    found, steps = epochs(runs, "hits"), runs["hits"].run.steps()
+    for phase in ("", "test_"):
+        measured = found[f"{phase}binary_accuracy"]
+        np.testing.assert_allclose(found[f"{phase}accuracy"], measured, rtol=1e-5)
+    by_step = steps["accuracy"].to_numpy().reshape(2, -1).mean(axis=1)
+    np.testing.assert_allclose(found["accuracy"], by_step, rtol=1e-5)
 
 
 def test_a_metric_that_received_no_outputs_is_unknown(runs: dict[str, Trained]) -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.engine import shapes
+from tests.engine.tasks import run_workers
 from tests.engine.training import Trained, train_written, weights, write_run
-from tests.forked import run_program
 from workbench.config import RunConfig
 
 pytestmark = pytest.mark.slow
@@ -42,7 +42,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
     alone |= write_runs("one_device", "custom")
     train_written(root, alone)
     workers = {n: t for loop in LOOPS for n, t in write_runs("multi_worker_mirrored", loop).items()}
-    run_program([TOGETHER, *(trained.run.dir for trained in workers.values())], root)
+    run_workers([TOGETHER, *(trained.run.dir for trained in workers.values())], root)
     return {**alone, **workers}
 
 

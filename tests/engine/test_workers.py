@@ -2,7 +2,6 @@
 
 import functools
 import json
-import shutil
 import socket
 import subprocess
 import sys
@@ -16,12 +15,9 @@ import pytest
 from tests.engine.tasks import replies, run_workers, task_of, tasks_of, train_workers
 from tests.engine.training import ENDLESS, Trained, train_together, weights, write_run
 from tests.forked import run_program
-from tests.machines import LAPTOP
 from tests.runs.run_folders import event_of
 from tests.waiting import LIMIT_SECONDS, until
-from workbench.codegen import render_script
 from workbench.config import RunConfig
-from workbench.plan import make_plan
 from workbench.runs.programs.noise import measure_gradients
 from workbench.runs.programs.step_xray import StepXray
 
@@ -32,9 +28,8 @@ STEPS, EPOCHS, BATCH = 60, 2, 32
 FIELDS = {"epochs": EPOCHS, "global_batch_size": BATCH, "synthetic_examples": STEPS * BATCH}
 Alone = Callable[[str], Trained]
 WORKERS = {**FIELDS, "strategy": "multi_worker_mirrored", "steps_per_call": 1}
-MODELS = Path(__file__).parent / "own_models.py"
-STARTS_ITSELF = {**WORKERS, "model": f"{MODELS}:plain"}
-"""A script that still starts its workers itself, with a recorder of its own."""
+STARTS_ITSELF = {"strategy": "parameter_server", "workers": 2, "steps_per_call": 1}
+"""A script that starts its tasks itself."""
 
 
 @pytest.fixture(scope="module")
@@ -144,26 +139,28 @@ def test_a_wrong_tf_config_ends_with_the_rule_the_received_value_and_the_fix(roo
     with socket.create_server(("", 0)) as server:
         port = server.getsockname()[1]
         two = [f"localhost:{port}", "localhost:1"]
-        task = {"type": "worker", "index": 0}
+        task, others = {"type": "worker", "index": 0}, {"chief": ["d:1"], "ps": ["e:1"]}
         wrong = [
             "{",
             "[]",
-            json.dumps({"cluster": {"worker": two}}),
+            json.dumps({"cluster": {**others, "worker": two}}),
             json.dumps({"task": task}),
-            json.dumps({"cluster": {"worker": two[:1]}, "task": task}),
-            json.dumps({"cluster": {"worker": [*two, "c:1"]}, "task": task}),
-            json.dumps({"cluster": {"worker": two}, "task": {"type": "chief", "index": 0}}),
-            json.dumps({"cluster": {"worker": ["a", "b"]}, "task": task}),
-            json.dumps({"cluster": {"worker": [1, 2]}, "task": task}),
-            json.dumps({"cluster": {"worker": ["c:1", "c:1"]}, "task": task}),
-            json.dumps({"cluster": {"worker": two}, "task": {"type": "worker", "index": -1}}),
+            json.dumps({"cluster": {**others, "worker": two[:1]}, "task": task}),
+            json.dumps({"cluster": {**others, "worker": [*two, "c:1"]}, "task": task}),
+            json.dumps(
+                {"cluster": {**others, "worker": two}, "task": {"type": "evaluator", "index": 0}}
+            ),
+            json.dumps({"cluster": {**others, "worker": ["a", "b"]}, "task": task}),
+            json.dumps({"cluster": {**others, "worker": [1, 2]}, "task": task}),
+            json.dumps({"cluster": {**others, "worker": ["c:1", "c:1"]}, "task": task}),
+            json.dumps({"cluster": {**others, "worker": two}, "task": {**task, "index": -1}}),
         ]
-        taken = json.dumps({"cluster": {"worker": two}, "task": task})
+        taken = json.dumps({"cluster": {**others, "worker": two}, "task": task})
         no_port = taken.replace(str(port), "99999")
         *refusals, in_use, beyond = replies(script, [*wrong, taken, no_port])
     for text, refusal in zip(wrong, refusals, strict=True):
         assert refusal.startswith(
-            "TF_CONFIG must name 2 worker tasks, each by its own host:port, "
+            "TF_CONFIG must name 1 chief, 2 worker, 1 ps tasks, each by its own host:port, "
         ), text
         assert f"received {text}. Fix it, or unset it" in refusal
     assert f"Needs port {port} for itself; " in in_use
@@ -173,17 +170,16 @@ def test_a_wrong_tf_config_ends_with_the_rule_the_received_value_and_the_fix(roo
     assert "Name a free port" in beyond
 
 
-def test_a_killed_worker_of_a_script_started_alone_ends_the_others_with_a_failure(
+def test_a_killed_chief_of_a_script_started_alone_ends_the_others_with_a_failure(
     root: Path,
 ) -> None:
     run = write_run(root, "killed", RunConfig(**{**STARTS_ITSELF, "epochs": ENDLESS})).run
     script = run.dir / "train.py"
-    shutil.copy(MODELS, run.dir)
     command = [sys.executable, str(script), "--run-dir", str(run.dir)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as parent:
         try:
             until(lambda: parent.poll() is not None or any(run.dir.glob("worker-*/steps.f4")))
-            victim = task_of(script, "worker-1")
+            victim = task_of(script, "chief-0")
             assert victim is not None
             victim.kill()
             assert parent.wait(LIMIT_SECONDS) != 0
@@ -192,23 +188,3 @@ def test_a_killed_worker_of_a_script_started_alone_ends_the_others_with_a_failur
             for _, task in tasks_of(script):
                 task.kill()
     until(lambda: not list(tasks_of(script)))
-
-
-def test_a_worker_that_has_ended_leaves_once_all_have_ended(tmp_path: Path) -> None:
-    script = tmp_path / "train.py"
-    config = RunConfig(**STARTS_ITSELF)
-    script.write_text(render_script(make_plan(config, LAPTOP)))
-    code = (
-        f"import runpy; recorder = runpy.run_path({str(script)!r})['Recorder']()\n"
-        "recorder.tasks = 2; recorder.end('finished')"
-    )
-    with subprocess.Popen([sys.executable, "-c", code, "--run-dir", str(tmp_path)]) as process:
-        until(lambda: '"finished"' in text_of(tmp_path / "worker-0" / "events.jsonl"))
-        assert process.poll() is None
-        (tmp_path / "worker-1").mkdir()
-        (tmp_path / "worker-1" / "events.jsonl").write_text('{"event": "finished"}\n')
-        assert process.wait(LIMIT_SECONDS) == 0
-
-
-def text_of(path: Path) -> str:
-    return path.read_text() if path.exists() else ""

@@ -1,26 +1,39 @@
-"""Train scripts of several workers, one process for each worker: `workers_together.py DIR...`.
+"""Train the lessons of several workers in this process, one of them: `workers_together.py DIR...`.
 
-TensorFlow allows one strategy of several workers per process, so all scripts share the first one.
+TF_CONFIG names the worker. TensorFlow allows one strategy of several workers per process, so all
+scripts share the first one. In a folder given as DIR:often, the first worker wishes to save after
+each call.
 """
 
+import os
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 from tests.engine.together import load
+from workbench.observe import watch
+from workbench.observe.process import keep_freed_memory, task_of
 
 
 def main() -> None:
-    strategy = None
-    for folder in map(Path, sys.argv[1:]):
+    task, strategy = task_of(os.environ["TF_CONFIG"]), None
+    save_seconds = watch.SAVE_SECONDS
+    for argument in sys.argv[1:]:
+        path, _, often = argument.partition(":")
+        folder = Path(path)
         script: Any = load(folder / "train.py")
         strategy = strategy or script.make_strategy()
         script.make_strategy = lambda made=strategy: made
-        arguments, sys.argv = sys.argv, ["train.py", "--run-dir", str(folder)]
-        script.main()
-        sys.argv = arguments
+        watch.SAVE_SECONDS = 0.0 if often and task == "worker-0" else save_seconds
+        (folder / task).mkdir(exist_ok=True)
+        stop = threading.Event()
+        with watch.Watch(folder, task, stop, os.environ["TF_CONFIG"]) as observer:
+            script.main(str(folder))
+            observer.finish()
 
 
 if __name__ == "__main__":
-    first: Any = load(Path(sys.argv[1]) / "train.py")
-    first.run_and_leave(first.run_task, worker=main)
+    keep_freed_memory()
+    main()
+    os._exit(0)  # closing the pipelines can take a minute

@@ -206,3 +206,14 @@ def test_an_unreadable_run_fails_only_its_cell_and_other_cells_name_it(tmp_path:
     assert "plan.json cannot be read: " in torn.reason
     assert other.reason == f"OneDevice, the reference, did not train: {torn.reason}"
     assert not list(ended.folder.glob("*/certificate.json"))
+
+
+@pytest.mark.slow
+def test_a_model_that_cannot_be_trained_fails_its_cells_without_a_run(tmp_path: Path) -> None:
+    model = f"{Path(__file__).parents[1] / 'engine' / 'own_models.py'}:not_compiled"
+    ended = run_matrix(
+        20, runs_dir=tmp_path, devices=LAPTOP, model=model, strategies=["one_device"]
+    )
+    assert [(cell.status, cell.run) for cell in ended.cells] == [("fail", None)] * 2
+    assert all("not_compiled returned a model without a loss" in c.reason for c in ended.cells)
+    assert list_runs(ended.folder) == []

@@ -171,9 +171,9 @@ def main(run_dir: str) -> None:
     # Outside of the scope, because Keras 3 counts wrongly in that of CentralStorageStrategy.
     metrics = [make_metrics(), make_metrics()]
     epoch, step = tf.Variable(0), tf.Variable(0)
-    # What is measured is saved too, because a checkpoint may be made within an epoch.
-    counts = [each.value for metric in metrics[0] for each in metric.variables]
-    state = {"model": model, "optimizer": model.optimizer, "counts": counts}
+    # The state of random layers, such as Dropout, and what is measured are no part of a model.
+    others = [each.value for part in (model, *metrics[0]) for each in part.variables]
+    state = {"model": model, "optimizer": model.optimizer, "others": others}
     checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, **state)
     manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
     checkpoint.restore(manager.latest_checkpoint)
@@ -201,5 +201,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "801526da952c5272", "config": {"devices": ["CPU:0"], "replicas": 2,
+# config: {"sha256": "2e1b4ac16a932b10", "config": {"devices": ["CPU:0"], "replicas": 2,
 #     "last_batch": "keep", "clip_norm": 1.0}}

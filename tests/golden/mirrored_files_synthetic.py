@@ -239,9 +239,9 @@ def main(run_dir: str) -> None:
     # Outside of the scope, because Keras 3 counts wrongly in that of CentralStorageStrategy.
     metrics = [make_metrics(), make_metrics()]
     epoch, step = tf.Variable(0), tf.Variable(0)
-    # What is measured is saved too, because a checkpoint may be made within an epoch.
-    counts = [each.value for metric in metrics[0] for each in metric.variables]
-    state = {"model": model, "optimizer": model.optimizer, "counts": counts}
+    # The state of random layers, such as Dropout, and what is measured are no part of a model.
+    others = [each.value for part in (model, *metrics[0]) for each in part.variables]
+    state = {"model": model, "optimizer": model.optimizer, "others": others}
     checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, **state)
     manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
     checkpoint.restore(manager.latest_checkpoint)
@@ -269,5 +269,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "d12e7cf55d32448f", "config": {"devices": ["CPU:0"], "replicas": 2,
+# config: {"sha256": "a4f4199f98708ba4", "config": {"devices": ["CPU:0"], "replicas": 2,
 #     "global_batch_size": 64, "pipeline": "files"}}

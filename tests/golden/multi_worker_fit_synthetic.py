@@ -97,9 +97,10 @@ def make_model() -> tf.keras.Model:
     return model
 
 
-def make_metrics() -> tuple[tf.keras.metrics.Metric, ...]:
-    """Return what is measured of training or of a test: the mean loss and the accuracy."""
-    return tf.keras.metrics.Mean("loss"), ACCURACY("accuracy")
+def compile_model(model: tf.keras.Model) -> None:
+    """Choose what `fit` measures, and how many steps it does in a call."""
+    model.compile(model.optimizer, model.loss, metrics=[ACCURACY("accuracy")], jit_compile=False)
+    model.steps_per_execution = STEPS_PER_EXECUTION
 
 
 def this_worker(strategy: tf.distribute.Strategy) -> int:
@@ -133,7 +134,10 @@ def make_loops(
 
 
 def make_train_functions(strategy: tf.distribute.Strategy, model: tf.keras.Model) -> None:
-    """Make the functions that `fit` calls; Keras 3 cannot with several workers: keras#20585."""
+    """Make the functions that `fit` calls for its steps.
+
+    Those of Keras 3 fail with several workers (keras#20585), and know no stacks of batches.
+    """
     train, test = make_loops(strategy, model.train_step, model.test_step)
     results = tf.function(model.get_metrics_result)
 
@@ -146,7 +150,7 @@ def make_train_functions(strategy: tf.distribute.Strategy, model: tf.keras.Model
         return results()
 
     model.train_function, model.test_function = train_function, test_function
-    model._maybe_symbolic_build = lambda **_: None  # it fails before the first step
+    model._maybe_symbolic_build = lambda **_: None  # it sums a batch of its own, or fails
 
 
 def main(run_dir: str) -> None:
@@ -157,17 +161,13 @@ def main(run_dir: str) -> None:
     with strategy.scope():
         model = make_model()
         model.optimizer.build(model.trainable_variables)
-        model.compile(
-            model.optimizer,
-            loss=model.loss,
-            metrics=list(make_metrics()[1:]),
-            steps_per_execution=STEPS_PER_EXECUTION,
-            jit_compile=False,
-        )
+        compile_model(model)
     make_train_functions(strategy, model)
     epoch, step = tf.Variable(0), tf.Variable(0)
-    state = {"model": model, "optimizer": model.optimizer, "epoch": epoch, "step": step}
-    checkpoint = tf.train.Checkpoint(**state)
+    # The state of random layers, such as Dropout, is no part of a model.
+    others = [each.value for each in model.variables]
+    state = {"model": model, "optimizer": model.optimizer, "others": others}
+    checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, **state)
     # All workers must save, because they read variables together. Only the checkpoints of the
     # first worker are used.
     own_dir = run_dir if worker == 0 else f"{run_dir}/worker-{worker}/scratch"
@@ -210,5 +210,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "3412e61222958516", "config": {"strategy": "multi_worker_mirrored", "loop":
+# config: {"sha256": "116d561b509ebe51", "config": {"strategy": "multi_worker_mirrored", "loop":
 #     "fit", "devices": ["CPU:0"], "workers": 2}}

@@ -26,7 +26,6 @@ STEPS_PER_EPOCH = 156  # 10,000 examples, 156 steps an epoch; 16 examples left o
 TEST_STEPS = 32  # every test example once
 LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.binary_accuracy  # 1 or 0 for each example
-STEPS_PER_STACK = 1  # batches in one element of the pipeline
 STEPS_PER_CALL = None  # in a graph call; None: enough for 0.2 s
 RUN_EAGERLY = False  # True: no graphs, for debugging
 
@@ -389,5 +388,5 @@ def start_tasks() -> int:
 if __name__ == "__main__":
     run_and_leave(run_task, chief=main, worker=serve, ps=serve, evaluator=evaluate_checkpoints)
 
-# config: {"sha256": "4c912439300a0a6d", "config": {"strategy": "parameter_server", "loop": "fit",
+# config: {"sha256": "b43bd06e901b2bf6", "config": {"strategy": "parameter_server", "loop": "fit",
 #     "devices": ["CPU:0"], "workers": 2, "parameter_servers": 1}}

@@ -4,7 +4,6 @@ import argparse
 import atexit
 import contextlib
 import ctypes
-import functools
 import json
 import os
 import pathlib
@@ -12,7 +11,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -46,52 +45,53 @@ class Records:
 
 
 class Metrics:
-    """The metrics of a compiled model besides its loss, and which of them its steps update."""
+    """The metrics of a compiled model besides its loss, during the test passes.
 
-    def __init__(self, model: tf.keras.Model, phases: Collection[str]) -> None:
+    Training leaves them alone: Keras counts with a read and a write, so workers lose counts.
+    """
+
+    def __init__(self, model: tf.keras.Model) -> None:
         # Each output's loss is left out, too: in it, a short batch weighs as much as a full one.
         losses = getattr(model, "_compile_loss", None) or getattr(model, "compiled_loss", None)
         left_out = {id(metric) for metric in getattr(losses, "metrics", [])}
         kept = [each for each in model.metrics if each.name != "loss" and id(each) not in left_out]
         self.metrics = list({id(metric): metric for metric in kept}.values())
-        self.phase, self.phases, self.updated = "", phases, set[tuple[str, int]]()
+        self.testing, self.updated = False, set[int]()
         for metric in self.metrics:
             metric.update_state = self.watched(metric)
 
     def watched(self, metric: Any) -> Callable:
-        """Return the metric's update, which also notes that the steps of this phase call it."""
+        """Return the metric's update, which also notes that the steps of a test call it."""
         update = metric.update_state
 
         def noted(*values: Any, **named: Any) -> Any:
-            if self.phase not in self.phases:
+            if not self.testing:
                 return None
-            self.updated.add((self.phase, id(metric)))
+            self.updated.add(id(metric))
             return update(*values, **named)
 
         return noted
 
-    @property
-    def variables(self) -> list[Any]:
-        """The metrics' variables of TensorFlow; a variable of tf-keras already is such a one."""
-        found = [each for metric in self.metrics for each in metric.variables]
-        return [each if callable(each.value) else each.value for each in found]
-
-    def take(self, next_phase: str) -> dict[str, float | None]:
-        """Return the results of the metrics for the phase that ends, and reset the metrics.
-
-        None: unknown, because no step updated the metric. The user's step may leave it out.
-        """
-        values = dict[str, float | None]()
-        for metric in self.metrics if self.phase in self.phases else []:
-            result = metric.result()
-            results = result if isinstance(result, dict) else {metric.name: result}
-            updated = (self.phase, id(metric)) in self.updated
-            for name, value in self.named(results):
-                rounded = value if value.is_integer() else float(f"{value:.6g}")
-                values[self.phase + name] = rounded if updated and np.isfinite(value) else None
+    def begin(self) -> None:
+        """Begin a test pass."""
         for metric in self.metrics:
             metric.reset_state()
-        self.phase = next_phase
+        self.testing = True
+
+    def end(self) -> dict[str, float | None]:
+        """End a test pass; return its results. None: unknown, because no step updated the metric.
+
+        The user's step may leave it out.
+        """
+        values = dict[str, float | None]()
+        for metric in self.metrics:
+            result = metric.result()
+            results = result if isinstance(result, dict) else {metric.name: result}
+            for name, value in self.named(results):
+                rounded = value if value.is_integer() else float(f"{value:.6g}")
+                known = id(metric) in self.updated and np.isfinite(value)
+                values[f"test_{name}"] = rounded if known else None
+        self.testing = False
         return values
 
     def named(self, results: dict[str, Any], before: str = "") -> Iterator[tuple[str, float]]:
@@ -101,21 +101,6 @@ class Metrics:
                 yield from self.named(value, f"{before}{name}_")
             elif np.ndim(value) == 0 and np.asarray(value).dtype.kind in "biuf":
                 yield before + name, float(value)
-
-
-def be_patient() -> None:
-    """Make workers wait one to two minutes for a silent worker, which may come back.
-
-    TensorFlow itself waits ten seconds and has no public option for another limit.
-    """
-    with contextlib.suppress(ImportError, AttributeError):
-        from tensorflow.python.eager import context
-
-        made = context.context()
-        configure = made.configure_coordination_service
-        made.configure_coordination_service = functools.partial(
-            configure, heartbeat_timeout_in_ms=120_000
-        )
 
 
 def keep_freed_memory() -> None:
@@ -162,7 +147,6 @@ class Recorder:
     save_seconds = 300.0  # the longest time between two checkpoints
     first_save_seconds = 60.0  # of a new run, which saves earlier at a hundredth of its steps
     no_room = re.compile("No space left|quota exceeded")  # in the error of a full disk
-    metrics_of: Collection[str] = ("", "test_")  # the phases, as Keras' prefixes of metrics
     pipelines: ClassVar[dict[str, Any]] = {}  # held open: see run_and_leave
 
     def __init__(self) -> None:
@@ -173,45 +157,29 @@ class Recorder:
         task, self.cluster = config.get("task", {}), config.get("cluster", {})
         self.task = f"{task.get('type', 'worker')}-{task.get('index', 0)}"
         self.stop, self.saved_at, self.unwritten = threading.Event(), time.monotonic(), ""
-        self.nonfinite = self.unsaved = False
+        self.unsaved = False
         self.steps_per_call, self.result, self.more = 1, dict[str, float](), dict[str, Any]()
-        if "chief" not in self.cluster:
-            be_patient()
         if self.dir:
             self.task_dir = self.dir / self.task
             self.task_dir.mkdir(parents=True, exist_ok=True)
-            self.records = Records(self.task_dir)
             threading.Thread(target=self.listen, daemon=True).start()
         self.event("imported")
 
     def restore(
         self, strategy: tf.distribute.Strategy, model: tf.keras.Model, **more: tf.Variable
     ) -> None:
-        """Build the optimizer and resume from the last checkpoint.
-
-        All tasks must save; only the first one's checkpoint is kept.
-        """
+        """Build the optimizer and resume from the last checkpoint."""
         self.strategy, self.model = strategy, model
         with strategy.scope():
             model.optimizer.build(model.trainable_variables)
-        self.metrics = Metrics(model, self.metrics_of)
-        synchronous = isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy)
-        workers = len(self.cluster.get("worker", "1"))
-        self.tasks = workers if synchronous else 1
-        self.add = tf.function(
-            lambda values: strategy.reduce("SUM", strategy.run(tf.identity, args=(values,)), None)
-        )
+        self.metrics = Metrics(model)
         self.progress = tf.Variable([0.0] * 6, dtype=tf.float64)
-        self.trained = tf.Variable("{}")  # the results of training metrics, during the test pass
         if self.dir:
-            leads = self.task in ("worker-0", "chief-0")
-            self.folder = self.dir if leads else self.task_dir / "scratch"
             weights = {id(weight) for weight in model.weights}
             seeds = [each.value for each in model.variables if id(each) not in weights]  # Dropout
-            counts = {"counts": self.metrics.variables, "trained": self.trained}
             state = {"model": model, "optimizer": model.optimizer, "progress": self.progress}
-            checkpoint = tf.train.Checkpoint(**state, **more, **counts, seeds=seeds)
-            kept = self.folder / "checkpoints"
+            checkpoint = tf.train.Checkpoint(**state, **more, seeds=seeds)
+            kept = self.dir / "checkpoints"
             try:
                 (kept / "checkpoint").read_text()
             except UnicodeDecodeError:  # a damaged list of names, which a manager cannot read
@@ -219,47 +187,39 @@ class Recorder:
             except OSError:
                 pass  # it does not exist yet
             self.saves = tf.train.CheckpointManager(checkpoint, str(kept), max_to_keep=3)
-            whole = tf.train.Checkpoint(**state, **more)
-            self.resume(whole, checkpoint, synchronous="worker_steps" not in more)
+            self.resume(tf.train.Checkpoint(**state, **more), checkpoint)
         self.step, self.epoch = self.progress.numpy()[:2].astype(int).tolist()
         self.sums = self.progress.numpy()[2:]  # loss, correct, examples, seconds of this epoch
         self.is_new, self.saved_at = self.step == 0, time.monotonic()
-        self.begin_records()
-        self.event("start", step=self.step, epoch=self.epoch, workers=workers)
 
-    def resume(
-        self, needed: tf.train.Checkpoint, checkpoint: tf.train.Checkpoint, *, synchronous: bool
-    ) -> None:
+    def resume(self, needed: tf.train.Checkpoint, checkpoint: tf.train.Checkpoint) -> None:
         """Restore the newest readable checkpoint, even if the list of names leaves it out."""
         folder = self.dir / "checkpoints"
         numbers = [path.stem.rpartition("-")[2] for path in folder.glob("ckpt-*.index")]
         for number in sorted(map(int, filter(str.isdigit, numbers)), reverse=True):
             try:
                 saved = str(folder / f"ckpt-{number}")
-                self.check_kind(saved, synchronous=synchronous)
+                self.check_kind(saved)
                 # Otherwise a checkpoint of another model could be restored in part.
                 needed.restore(saved).assert_existing_objects_matched()
                 checkpoint.restore(saved)
                 return
             except (tf.errors.OpError, LookupError, RuntimeError) as error:
                 self.event("checkpoint_damaged", checkpoint=saved, error=str(error)[:500])
-        leader = "chief-0" if "chief" in self.cluster else "worker-0"
-        events = self.dir / leader / "events.jsonl"
+        events = self.dir / "chief-0" / "events.jsonl"
         if numbers or (events.exists() and '"event": "checkpoint"' in events.read_text()):
             raise SystemExit(
                 f"Needs a checkpoint to resume from; those that this run saved in {folder} are "
                 "missing or damaged. Restore that folder from a copy, or start a new run."
             )
 
-    def check_kind(self, latest: str, *, synchronous: bool) -> None:
-        """Refuse a checkpoint of the other kind: of workers that step together, or that do not."""
+    def check_kind(self, latest: str) -> None:
+        """Refuse a checkpoint of replicas that step together."""
         names = [name for name, _ in tf.train.list_variables(latest)]
-        found = not any(name.startswith("worker_steps/") for name in names)
-        if found != synchronous:
-            kinds = {True: "whose replicas step together", False: "of ParameterServer"}
+        if not any(name.startswith("worker_steps/") for name in names):
             raise SystemExit(
-                f"Needs the checkpoint of a run {kinds[synchronous]}; {latest} is of a run "
-                f"{kinds[found]}. Resume with its own script, or choose another --run-dir."
+                f"Needs the checkpoint of a run of ParameterServer; {latest} is of a run whose "
+                "replicas step together. Resume with its own script, or choose another --run-dir."
             )
 
     def listen(self) -> None:
@@ -297,36 +257,6 @@ class Recorder:
         self.event(name, **values)
         while self.unwritten and self.no_room.search(str(self.flush())):
             time.sleep(1)
-        self.leave_together()
-
-    def leave_together(self, most_seconds: float = 10) -> None:
-        """Wait until all synchronous tasks have reported their end.
-
-        A task that leaves closes its connections, and with them a sum that others still receive.
-        """
-        if not self.dir or self.tasks == 1:
-            return
-        paths = [self.dir / f"worker-{n}" / "events.jsonl" for n in range(self.tasks)]
-        until = time.monotonic() + most_seconds
-        while time.monotonic() < until:
-            with contextlib.suppress(OSError, ValueError, IndexError):  # a line is being written
-                last = [json.loads(path.read_bytes().splitlines()[-1])["event"] for path in paths]
-                if set(last) <= {"finished", "stopped"}:
-                    return
-            time.sleep(0.02)
-
-    def begin_records(self) -> None:
-        """Begin the records of this attempt; on a full disk its first call begins them."""
-        if self.dir:
-            with contextlib.suppress(OSError):
-                self.records.begin(self.step)
-
-    def record(self, rows: np.ndarray, start: float, seconds: float) -> None:
-        """Append the rows and times of a call to the task's records."""
-        try:
-            self.records.append(self.step, rows, start, seconds)
-        except OSError as error:
-            self.event("unrecorded", first_step=self.step, steps=len(rows), error=str(error))
 
     def save(self, *, wait: bool = False, stopping: bool = False) -> None:
         """Save the state of training. On a full disk, training goes on or, with `wait`, waits."""
@@ -357,8 +287,7 @@ class Recorder:
     ) -> Exception | None:
         """Write to disk; return the error if that fails. With `wait`, wait while the disk is full.
 
-        A stop ends that wait, unless the run is `stopping` already. All tasks try again together,
-        because they read weights together.
+        A stop ends that wait, unless the run is `stopping` already.
         """
         reported = False
         while True:
@@ -370,8 +299,7 @@ class Recorder:
             if not wait:
                 return error
             full = error is not None and self.no_room.search(str(error)) is not None
-            again, stop = self.summed(np.array([full, self.stop.is_set() and not stopping]))
-            if stop or not again:
+            if not full or (self.stop.is_set() and not stopping):
                 return error
             if not reported:
                 self.event("no_room", step=self.step, waits_to_save=what)
@@ -380,7 +308,7 @@ class Recorder:
 
     def save_model(self) -> None:
         """Save the trained model; a failed save leaves no file."""
-        path = self.folder / "model.keras"
+        path = self.dir / "model.keras"
         try:
             self.model.save(path)
         except BaseException:
@@ -407,84 +335,43 @@ class Recorder:
         if peaks:
             self.event("device_memory", peak_bytes=peaks)
 
-    def summed(self, values: np.ndarray) -> np.ndarray:
-        """Return the sums over all synchronous tasks; each task waits here for all others."""
-        if self.tasks == 1:
-            return values
-        if self.dir:
-            with contextlib.suppress(OSError):  # a full disk
-                (self.task_dir / "entered").write_text(str(self.step))
-        replicas = self.strategy.num_replicas_in_sync // self.tasks
-        return self.add(tf.constant(values, tf.float64)).numpy() / replicas
-
-    def calls(self, steps: Callable, data: Any, count: int) -> Iterator[tuple[Any, float, float]]:
-        """Run steps in calls of about 0.2 s; yield rows, start and seconds of each.
+    def calls(self, steps: Callable, data: Any, count: int) -> Iterator[np.ndarray]:
+        """Run steps in calls of about 0.2 s; yield the rows of each.
 
         Between two calls it saves if `save_seconds` have passed, and stops if requested.
         """
         while count > 0:
-            wish = -(-(STEPS_PER_CALL or self.steps_per_call) // STEPS_PER_STACK)
-            # Summed, because all tasks stop and save together: each waits for the others.
-            wishes = self.summed(np.array([wish, self.stop.is_set(), self.is_due, self.nonfinite]))
-            stacks, stop, save, nonfinite = wishes / self.tasks
-            if nonfinite:
-                sys.exit(3)
-            if stop or save:
-                self.save(wait=bool(stop), stopping=bool(stop))
+            stop = self.stop.is_set()
+            if stop or self.is_due:
+                self.save(wait=stop, stopping=stop)
             if stop:
                 self.end("stopped", step=self.step)
                 sys.exit(0)
-            size = min(count, int(stacks) * STEPS_PER_STACK)
-            start, began = time.time(), time.perf_counter()
+            size = min(count, STEPS_PER_CALL or self.steps_per_call)
+            began = time.perf_counter()
             rows = steps(data, tf.constant(size)).numpy()
             seconds = time.perf_counter() - began
             self.steps_per_call = max(1, min(int(0.2 * size / seconds), 4 * size, 10_000))
-            yield rows, start, seconds
+            yield rows
             count -= size
-
-    def train(self, steps: Any, data: Any, count: int) -> dict[str, float]:
-        """Run `count` steps of the current epoch and record each step of every replica."""
-        self.pipelines["train"] = data
-        if not (RUN_EAGERLY or steps.experimental_get_tracing_count()):
-            self.event("tracing")
-            began = time.perf_counter()
-            steps.get_concrete_function(data, tf.constant(count))  # the first call uses it
-            self.event("traced", seconds=round(time.perf_counter() - began, 3))
-        for rows, start, seconds in self.calls(steps, data, count):
-            if self.dir:
-                self.record(rows, start, seconds)
-            for step, replica in np.argwhere(~np.isfinite(rows[..., 0]))[:1].tolist():
-                number = int(self.task.rpartition("-")[2]) * rows.shape[1] + replica
-                self.event("nonfinite", step=self.step + step, replica=number)
-                self.nonfinite = True  # all tasks end after each has reported its events
-            self.step += len(rows)
-            self.sums += [*rows.sum(axis=(0, 1), dtype=float), seconds]
-        sums = self.summed(np.array([*self.sums, self.nonfinite]))
-        if sums[-1]:
-            sys.exit(3)
-        return dict(zip(("loss", "accuracy"), sums[:2] / sums[2]))
 
     def test(self, steps: Callable, data: Any, count: int) -> dict[str, float]:
         """Run the test pass at the end of an epoch, report the epoch's results and save."""
         self.pipelines["test"] = data
         self.check_weights()
         self.event("test", epoch=self.epoch + 1)
-        counted = self.metrics.take(next_phase="test_")  # by a stopped test pass, if resumed
-        trained = json.loads(self.trained.numpy()) or counted
-        self.trained.assign(json.dumps(trained))
-        rows = np.concatenate([rows for rows, *_ in self.calls(steps, data, count)])
-        tests = self.summed(rows.sum(axis=(0, 1), dtype=float))
+        self.pipelines["test"] = data
+        self.metrics.begin()
+        tests = sum(rows.sum(axis=(0, 1), dtype=float) for rows in self.calls(steps, data, count))
         loss, accuracy = (float(f"{mean:.6g}") for mean in tests[:2] / tests[2])
-        if metrics := trained | self.metrics.take(next_phase=""):
+        if metrics := self.metrics.end():
             self.more["metrics"] = metrics
-        self.trained.assign("{}")
         self.end_epoch(test_loss=loss, test_accuracy=accuracy)
         return {"loss": loss, "accuracy": accuracy}
 
     def end_epoch(self, **tested: float) -> None:
         """Report the results of the current epoch and save."""
-        sums = self.summed(self.sums)
-        means = *sums[:2] / sums[2], sums[2] / (sums[3] / self.tasks)
+        means = *self.sums[:2] / self.sums[2], self.sums[2] / self.sums[3]
         loss, accuracy, rate = (float(f"{mean:.6g}") for mean in means)
         self.result = {"loss": loss, "accuracy": accuracy, **tested, "examples_per_second": rate}
         self.epoch, self.sums = self.epoch + 1, np.zeros(4)
@@ -496,16 +383,13 @@ class Recorder:
         """Save the trained model and report that the run is complete."""
         self.report_memory()
         if self.dir:
-            if self.summed(np.array([self.unsaved]))[0]:
+            if self.unsaved:
                 self.save(wait=True)
             error = self.write(self.save_model, "the trained model", wait=True)
             if error is None:
                 self.event("model_saved")
             else:
                 self.event("model_not_saved", error=str(error)[:500])
-        elif self.task in ("worker-0", "chief-0"):
-            keep = "--run-dir DIR"
-            if "__file__" not in globals():  # a notebook, which takes no flags
-                keep = 'sys.argv += ["--run-dir", "DIR"] before main()'
-            print(f"The model is not kept. To keep model, checkpoints, records: {keep}")
+        else:
+            print("The model is not kept. To keep model, checkpoints, records: --run-dir DIR")
         self.end("finished", step=self.step, **self.result)

@@ -21,13 +21,17 @@ STRATEGY = tf.distribute.MirroredStrategy(
     ["CPU:0", "CPU:1"], cross_device_ops=tf.distribute.ReductionToOneDevice()
 )
 patches = Patches()
-rows = Rows(patches, lambda strategy: None, lambda trains, weights: None)
+rows = Rows(patches, lambda strategy: None, lambda step: None)
 with STRATEGY.scope():
     weight = tf.Variable(2.0)
     optimizer = tf.keras.optimizers.SGD(0.0)
     optimizer.build([weight])
     scaling = tf.keras.optimizers.LossScaleOptimizer(tf.keras.optimizers.SGD(0.0))
     scaling.build([weight])
+    model = tf.keras.Sequential([tf.keras.Input([1]), tf.keras.layers.Identity()])
+    model.compile(loss="mae")
+    model.compute_loss(y=tf.ones([1, 1]), y_pred=tf.ones([1, 1]))
+    variable = tf.keras.Variable(0.5)
     mean, accuracy = tf.keras.metrics.Mean("train_loss"), tf.keras.metrics.BinaryAccuracy()
 numbers = np.arange(10, dtype=np.float32)  # a batch of 6, in two of 3, then one of 4, in two of 2
 BATCHES = STRATEGY.experimental_distribute_dataset(
@@ -37,6 +41,15 @@ BATCHES = STRATEGY.experimental_distribute_dataset(
 
 def named(batch: tf.Tensor) -> dict[str, tf.Tensor]:
     return {"train_loss": tf.reduce_mean(batch), "accuracy": tf.constant(0.5), "all": batch}
+
+
+def variables(batch: tf.Tensor) -> dict[str, tf.Tensor]:
+    return {"loss": tf.reduce_mean(batch), "acc": variable}
+
+
+def shared_out(batch: tf.Tensor) -> dict[str, tf.Tensor]:
+    """Return the loss of Keras, which is divided by the number of replicas."""
+    return {"loss": model.compute_loss(y=0 * batch[:, None], y_pred=batch[:, None])}
 
 
 def scalar(batch: tf.Tensor) -> tf.Tensor:
@@ -92,6 +105,7 @@ def eagerly(step: Callable) -> None:
 CASES: dict[str, tuple[Callable, Callable]] = {
     **{step.__name__: (in_graph, step) for step in (named, scalar, metrics, weighted, training)},
     **{step.__name__: (in_graph, step) for step in (scaled, compiled, silent)},
+    **{step.__name__: (in_graph, step) for step in (variables, shared_out)},
     "eager": (eagerly, training),
 }
 for name, (way, step) in CASES.items():

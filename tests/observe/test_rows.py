@@ -27,7 +27,9 @@ def rows(found: list[Any]) -> list[list[list[float]]]:
     return [row for _, rows, _ in found for row in rows]
 
 
-@pytest.mark.parametrize("case", ["scalar", "compiled", "training", "scaled", "eager"])
+@pytest.mark.parametrize(
+    "case", ["scalar", "compiled", "training", "scaled", "eager", "shared_out"]
+)
 def test_a_scalar_that_a_step_returns_is_the_mean_loss_of_its_examples(
     found: dict[str, list[Any]], case: str
 ) -> None:
@@ -36,10 +38,11 @@ def test_a_scalar_that_a_step_returns_is_the_mean_loss_of_its_examples(
     assert rows(found[case]) == [[pytest.approx(row) for row in step] for step in expected]
 
 
+@pytest.mark.parametrize("case", ["named", "variables"])
 def test_named_scalars_are_found_by_name_whatever_the_phase_before_it(
-    found: dict[str, list[Any]],
+    case: str, found: dict[str, list[Any]]
 ) -> None:
-    for step, batch in zip(rows(found["named"]), BATCHES, strict=True):
+    for step, batch in zip(rows(found[case]), BATCHES, strict=True):
         for row, part in zip(step, batch, strict=True):
             assert row == pytest.approx([sum(part), len(part) / 2, len(part)])
 

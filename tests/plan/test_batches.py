@@ -1,5 +1,6 @@
 """Batch sizes, steps, and the use of the examples that do not fill a batch."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ from workbench.config import Problem, RunConfig
 from workbench.devices import Devices
 from workbench.plan import Plan, PlanError, make_plan
 from workbench.plan.batches import even_batch, split
+
+OWN = f"{Path(__file__).parents[1] / 'engine' / 'own_models.py'}:plain"
 
 
 def plan(machine: Devices = LAPTOP, **fields: Any) -> Plan:
@@ -163,6 +166,8 @@ def test_fit_needs_equal_parts_of_a_short_batch_because_keras_weighs_them_equall
     found = problem(**short, loop="fit")
     assert found.field == "last_batch"
     assert found.got == "keep with 5 examples left, split into 2, 2, 1"
+    assert problem(**short, loop="fit", model=OWN) == found
+    assert plan(**short, loop="custom", model=OWN).last_batch == "keep"
     assert plan(**short, loop="custom").last_batch == "keep"
     assert plan(**{**short, "synthetic_examples": 81}, loop="fit").last_batch == "keep"
 

@@ -68,6 +68,15 @@ def test_the_same_step_of_one_replica_is_compiled(strategy: str, field: str) -> 
 
 
 @pytest.mark.parametrize("field", SUMS)
+@pytest.mark.parametrize("strategy", ALONE)
+def test_such_a_step_of_an_own_model_is_refused_with_one_replica_too(
+    strategy: str, field: str
+) -> None:
+    found = problem(strategy=strategy, model=MODEL, **{field: WAITS[field]})
+    assert found.rule.startswith(f"off with {field}")
+
+
+@pytest.mark.parametrize("field", SUMS)
 @pytest.mark.parametrize("strategy", SEVERAL)
 def test_the_forward_pass_of_a_built_in_model_never_waits(strategy: str, field: str) -> None:
     workers = strategy == "multi_worker_mirrored" and field == "last_batch"  # needs equal batches

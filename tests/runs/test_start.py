@@ -104,6 +104,18 @@ def test_an_unwritable_folder_of_runs_is_a_clear_error(tmp_path: Path) -> None:
         start_run(RunConfig(), tmp_path / "file" / "runs", devices=MACHINE)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("forking")
+def test_an_own_model_that_cannot_be_trained_is_refused_before_a_folder_is_made(
+    tmp_path: Path,
+) -> None:
+    model = tmp_path / "mine.py"
+    model.write_text("def build():\n    return 1\n")
+    with pytest.raises(PlanError, match=r"compiled with its loss; got build returned int\."):
+        start_run(RunConfig(model=f"{model}:build"), tmp_path / "runs", devices=MACHINE)
+    assert not (tmp_path / "runs").exists()
+
+
 def test_a_long_name_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match=r"at most 200 characters; got 5,000 characters"):
         start_run(RunConfig(), tmp_path / "runs", devices=MACHINE, name="x" * 5000)

@@ -15,6 +15,8 @@ from workbench import RunConfig, make_plan
 from workbench.widgets.form.form import Form
 from workbench.widgets.plan_view import PlanView, _what_shapes_the_model
 
+OWN = f"{Path(__file__).parents[1] / 'engine' / 'own_models.py'}:plain"
+
 
 def shown(strategy: str, **asked: Any) -> PlanView:
     """The view of a plan; the model is not measured."""
@@ -115,6 +117,21 @@ def test_the_model_is_measured_again_if_its_size_may_differ(
     plans = [make_plan(RunConfig(**asked), LAPTOP) for asked in ({}, {field: value})]
     before, after = map(_what_shapes_the_model, plans)
     assert (before != after) is measured_again
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("loop", "fit"), ("last_batch", "keep"), ("clip_norm", 1.0), ("xla", True)],
+)
+def test_a_model_of_the_user_is_asked_again_if_its_train_step_may_not_fit_a_field(
+    field: str, value: Any
+) -> None:
+    for model, asked_again in ((OWN, True), ("mlp", False)):
+        plans = [
+            make_plan(RunConfig(model=model, **asked), LAPTOP) for asked in ({}, {field: value})
+        ]
+        before, after = map(_what_shapes_the_model, plans)
+        assert (before != after) is asked_again
 
 
 def test_without_tensorflow_the_plan_is_shown_and_nothing_is_measured() -> None:

@@ -18,7 +18,6 @@ EAGERLY = "tf.config.run_functions_eagerly(True)  # no graphs, for debugging"
 
 def constants(plan: Plan, used: frozenset[str], *, lesson: bool) -> str:
     """Return each constant that the script uses with its comment, in reading order."""
-    used |= {"PER_REPLICA_BATCH_SIZE"}  # always, so that no script has only the global size
     used |= {"WORKERS"} if "TASKS" in used else set()  # TASKS contains WORKERS
     lines = [
         _commented(f"{name} = {value}", comment)

@@ -15,8 +15,16 @@ if TYPE_CHECKING:
 
 def is_lesson(plan: Plan) -> bool:
     """Return whether a plan's script is plain TensorFlow, which an observer records."""
-    own = plan.own_model or plan.own_data or plan.own_step
-    return plan.synchronous and own is None
+    return plan.synchronous
+
+
+def compiles_model(plan: Plan) -> bool:
+    """Return whether XLA compiles the model's forward pass, and not whole steps."""
+    return plan.config.xla and plan.own_model is None
+
+
+def _reads_dataset(plan: Plan) -> bool:
+    return plan.data_facts is not None and plan.data_facts.kind == DATASET
 
 
 def files(plan: Plan) -> dict[str, str]:
@@ -26,7 +34,7 @@ def files(plan: Plan) -> dict[str, str]:
         **_strategy(plan),
         "data": _data(plan),
         **_pipeline(plan),
-        **({"xla": "lesson/xla"} if lesson and plan.config.xla else {}),
+        **({"xla": "lesson/xla"} if compiles_model(plan) else {}),
         **_optimizer(plan),
         **_model(plan),
         **(_lesson(plan) if lesson else _with_recorder(plan)),
@@ -34,29 +42,45 @@ def files(plan: Plan) -> dict[str, str]:
 
 
 def _lesson(plan: Plan) -> dict[str, str]:
-    several, loop = len(plan.tasks) > 1, {"fit": "fit_loops"}.get(plan.loop, plan.loop)
-    slots = {"metrics": "lesson/metrics"}
-    if plan.loop == "fit" and not several and plan.pipeline == "usual":
-        return {**slots, "main": "lesson/fit"}
+    several, fit = len(plan.tasks) > 1, plan.loop == "fit"
+    own = "_own" * (plan.own_model is not None)
+    slots = {"compile": f"lesson/compile{own}"} if fit else {}
+    if own and fit and plan.config.xla:
+        slots = {"steps": "steps/own_model_xla", "compile": "lesson/compile_own_xla"}
+    # Before training, the `fit` of Keras 3 takes a batch and sums it, even if it is text.
+    if fit and not several and plan.pipeline == "usual" and plan.own_data is None:
+        return {**slots, "main": "mains/fit"}
     if several:
         slots["worker"] = "lesson/worker"
-    if plan.loop == "custom":
-        slots["steps"] = f"lesson/steps{_general(plan)}"
-    slots["loops"] = f"lesson/loops{'_stacked' * (plan.pipeline == 'indexed')}"
-    if plan.loop == "fit":
+    if not fit:
+        slots |= {} if own else {"metrics": "lesson/metrics"}
+        of = "own_model" if own else "built_in"
+        slots["steps"] = f"steps/{of}{_kind_of_steps(plan)}"
+    slots["loops"] = "loops/stacked" if plan.pipeline == "indexed" else "loops/usual"
+    if fit:
         slots["functions"] = "lesson/train_functions"
-    return {**slots, "main": f"lesson/{loop}{'_workers' * several}"}
+    main = "fit_loops" if fit else f"custom{own}"
+    return {**slots, "main": f"mains/{main}{'_workers' * several}"}
+
+
+def _kind_of_steps(plan: Plan) -> str:
+    if plan.own_step is not None:
+        return "_step"
+    if plan.last_batch == "keep" or plan.config.clip_norm is not None:
+        return "_general"
+    return "_xla" if plan.config.xla and plan.own_model is not None else ""
 
 
 def _with_recorder(plan: Plan) -> dict[str, str]:
     source = catalog.LOOPS[plan.loop].source
-    main = f"mains/{source}" if plan.synchronous else f"mains/coordinator_{source}"
     return {
-        **_xla(plan),
         **_steps(plan),
-        "loops": f"loops/{_loops(plan)}",
-        "main": main,
-        **_tasks(plan),
+        "loops": "loops/scheduled",
+        "main": f"mains/coordinator_{source}",
+        "evaluator": "tasks/evaluator",
+        "checkpoints": "tasks/new_checkpoints",
+        "server": "tasks/server",
+        "task": "tasks/task",
     }
 
 
@@ -84,7 +108,7 @@ def _data(plan: Plan) -> str:
 def _pipeline(plan: Plan) -> dict[str, str]:
     order = {"order": f"orders/{plan.last_batch}"}
     tests = {"tests": "pipelines/tests"}
-    if plan.data_facts is not None and plan.data_facts.kind == DATASET:
+    if _reads_dataset(plan):
         each_its_own = {"pipeline": "pipelines/dataset_per_worker"}
         pipeline = "cached" if plan.pipeline == "cached" else "dataset"
         shared = {"tests": "pipelines/dataset_tests", "pipeline": f"pipelines/{pipeline}"}
@@ -97,7 +121,7 @@ def _pipeline(plan: Plan) -> dict[str, str]:
     if plan.pipeline == "indexed":
         return {**order, **tests, "pipeline": "pipelines/indexed"}
     alone = len(plan.tasks) == 1 and not plan.on_tpu
-    if alone or (is_lesson(plan) and plan.read_per_step == plan.global_batch_size):
+    if alone or plan.read_per_step == plan.global_batch_size:
         return {**order, "pipeline": f"pipelines/{'usual' if alone else 'sharded'}"}
     return {**order, **tests, "pipeline": "pipelines/usual_workers"}
 
@@ -109,44 +133,17 @@ def _optimizer(plan: Plan) -> dict[str, str]:
 
 
 def _model(plan: Plan) -> dict[str, str]:
-    if plan.own_model is None:
-        return {"model": f"models/{catalog.MODELS[plan.model].source}"}
-    return {"model": "models/own", "labels": "models/labels"}
-
-
-def _xla(plan: Plan) -> dict[str, str]:
-    if not plan.config.xla:
-        return {}
-    return {"xla": "xla/replica" if plan.own_step is None else "xla/whole"}
-
-
-def _general(plan: Plan) -> str:
-    needed = plan.last_batch == "keep" or plan.config.clip_norm is not None
-    return "_general" * needed
+    own = {"step": "steps/own"} if plan.own_step is not None else {}
+    if plan.own_model is not None:
+        return {"model": "models/own", **own}
+    return {"model": f"models/{catalog.MODELS[plan.model].source}", **own}
 
 
 def _steps(plan: Plan) -> dict[str, str]:
     source, custom = f"steps/{catalog.LOOPS[plan.loop].source}", plan.loop == "custom"
     if plan.own_step is not None:
-        own = {"accuracy": "steps/accuracy", "step": "steps/own"}
-        return {**own, "steps": "steps/custom_step"}
+        return {"accuracy": "programs/models/accuracy", "steps": "steps/custom_step"}
     if plan.own_model is not None:
-        ending = _general(plan) if plan.synchronous else ""
-        own = {"accuracy": "steps/accuracy", "watched": f"steps/watched{ending}"}
-        return {**own, "steps": f"{source}_own{ending if custom else ''}"}
+        own = {"accuracy": "programs/models/accuracy", "watched": "steps/watched"}
+        return {**own, "steps": f"{source}_own"}
     return {"steps": "steps/custom_worker" if custom else source}
-
-
-def _loops(plan: Plan) -> str:
-    if not plan.synchronous:
-        return "scheduled"
-    return "stacked" if plan.pipeline == "indexed" else "usual"
-
-
-def _tasks(plan: Plan) -> dict[str, str]:
-    if len(plan.tasks) == 1:
-        return {}
-    if plan.synchronous:
-        return {"task": "tasks/task"}
-    evaluator = {"evaluator": "tasks/evaluator", "checkpoints": "tasks/new_checkpoints"}
-    return {**evaluator, "server": "tasks/server", "task": "tasks/task"}

@@ -49,7 +49,7 @@ CHAPTERS = (
         "Steps",
         "What each replica does with its part of a batch, and the graph functions that do many "
         "steps in one call.",
-        ("steps", "loops", "functions"),
+        ("step", "steps", "compile", "loops", "functions"),
     ),
     (
         "Training",
@@ -67,7 +67,7 @@ def render_notebook(plan: Plan) -> str:
     In a run of several tasks, each task is a process that runs the file. Then one cell writes the
     script and another cell launches it.
     """
-    title, imports, numbers, slots, below = sections(plan)
+    title, imports, numbers, slots, _ = sections(plan)
     heading = f"# {title.strip(chr(34)).rstrip('.')}\n\nRun all cells to train."
     if needs_starter(plan):
         return _document(
@@ -81,11 +81,8 @@ def render_notebook(plan: Plan) -> str:
     if is_lesson(plan):
         head = [imports, *([ALONE] if ignores_others(plan) else []), numbers]
         return _document(_lesson_cells(heading, head, slots))
-    if len(plan.tasks) > 1:
-        launch = f"import sys\n\n!{{sys.executable}} -u {WRITTEN}"
-        code = [f"%%writefile {WRITTEN}\n{render_script(plan)}", launch]
-    else:
-        code = [imports, numbers, *slots.values(), "\n\n\n".join(below), f"{ALONE}\nmain()"]
+    launch = f"import sys\n\n!{{sys.executable}} -u {WRITTEN}"
+    code = [f"%%writefile {WRITTEN}\n{render_script(plan)}", launch]
     return _document([("markdown", heading), *(("code", text) for text in code)])
 
 

@@ -13,11 +13,11 @@ from ..plan.names import ENGINE
 from ..plan.own_function import SCRIPT_NAMES, OwnFunction
 from .carried import config_comment, own_functions
 from .constants import constants
-from .files import files, is_lesson
+from .files import compiles_model, files, is_lesson
 from .lifting import Lifted, lift, merge_imports, statements
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from ..plan import Plan
 
@@ -32,18 +32,20 @@ OWN = "# ---- Your own {field}: {function}. ----"
 HELPERS = "# ---- Helpers of the functions at the top. ----"
 """The mark of the last part: functions that differ from plan to plan and are no lesson."""
 _HELPERS = frozenset((
-    "gpus", "order", "tests", "written",
-    "labels", "accuracy", "checkpoints", "task",
+    "gpus", "order", "tests", "written", "accuracy", "checkpoints", "task",
 ))  # fmt: skip
 LEGACY = "Keras 3 takes no DatasetCreator: tensorflow#55668"
 COORDINATED = "chief=main, worker=serve, ps=serve, evaluator=evaluate_checkpoints"
 _GIVES = {"model": " -> tf.keras.Model", "data": " -> tuple", "step": " -> tuple"}
+_CALLS = {"model": "prepare_model", "data": "check_data", "step": "check_step"}
+"""The functions through which the user's functions are called."""
 ENTRY = 'if __name__ == "__main__":'
 LESSON_ENTRY = """\
 if __name__ == "__main__":
     options = argparse.ArgumentParser()
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)"""
+COMPILED_STEP = "train_step = tf.function(train_step, jit_compile=True)  # by XLA"
 ALONE = 'os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task'
 """The statement before a call of `main` in a process of one task."""
 
@@ -54,6 +56,25 @@ def render_script(plan: Plan) -> str:
     head = "\n\n".join([title, *prelude(plan), imports, numbers])
     text = "\n\n\n".join([head, *slots.values(), *below, _entry(plan)])
     return f"{text}\n\n{config_comment(plan, text)}\n"
+
+
+def render_model(plan: Plan) -> str:
+    """Return a text with the `make_data`, `make_model` and `make_optimizer` of a plan.
+
+    The user's own model is as its function returns it, which may be without weights. Plans that
+    differ in nothing else have the same text.
+    """
+    ours = {
+        slot: _lift_engine(file)
+        for slot, file in files(plan).items()
+        if slot in ("data", "optimizer") or (slot == "model" and plan.own_model is None)
+    }
+    parts = ours | _own_slots(plan, ours, ("data", "model"))
+    used = frozenset().union(*(part.uses for part in ours.values()))
+    bodies = [part.body for part in parts.values()]
+    numbers = constants(plan, used, lesson=is_lesson(plan))
+    imports = merge_imports([*parts.values(), lift("import tensorflow as tf")])
+    return "\n\n\n".join([*prelude(plan), imports, numbers, *bodies, ""])
 
 
 def prelude(plan: Plan) -> list[str]:
@@ -82,10 +103,7 @@ def _entry(plan: Plan) -> str:
     if is_lesson(plan):
         alone = f"{ENTRY}\n    {ALONE}" if ignores_others(plan) else ENTRY
         return LESSON_ENTRY.replace(ENTRY, alone)
-    roles = "worker=main" if plan.synchronous else COORDINATED
-    several = f"run_and_leave(run_task, {roles})"
-    last = several if len(plan.tasks) > 1 else f"{ALONE}\nrun_and_leave(main)"
-    return f"{ENTRY}\n{indent(last, ' ' * 4)}"
+    return f"{ENTRY}\n    run_and_leave(run_task, {COORDINATED})"
 
 
 def sections(plan: Plan, *, flags: bool = False) -> tuple[str, str, str, dict[str, str], list[str]]:
@@ -93,16 +111,19 @@ def sections(plan: Plan, *, flags: bool = False) -> tuple[str, str, str, dict[st
 
     `flags` are those of a lesson's command line.
     """
-    below = {name: _lift_engine(name) for name in _below(plan)}
+    below = {name: _lift_engine(name) for name in MARKS if not is_lesson(plan)}
     ours = {slot: _lift_engine(file) for slot, file in files(plan).items()}
     used = frozenset().union(*(part.uses for part in [*ours.values(), *below.values()]))
+    used |= {"PER_REPLICA_BATCH_SIZE"}  # always, so that no script has only the global size
     lesson = is_lesson(plan)
     helpers = [ours.pop(slot) for slot in list(ours) if slot in _HELPERS and not lesson]
     slots = ours | _own_slots(plan, ours)
-    if plan.config.xla:
-        compiled = "model" if lesson else "steps"
-        body = f"@compile_by_xla\n{slots[compiled].body}"
-        slots[compiled] = dataclasses.replace(slots[compiled], body=body)
+    if compiles_model(plan):
+        body = f"@compile_by_xla\n{slots['model'].body}"
+        slots["model"] = dataclasses.replace(slots["model"], body=body)
+    if plan.own_step is not None and plan.config.xla:
+        body = f"{slots['step'].body}\n\n\n{COMPILED_STEP}"
+        slots["step"] = dataclasses.replace(slots["step"], body=body)
     title = f'"""{_title(plan)}"""'
     bodies = {slot: part.body for slot, part in slots.items()}
     entry = lift("import argparse" if flags else "")
@@ -118,34 +139,31 @@ def _standing_alone(*parts: Lifted) -> str:
     return f"{merge_imports(parts)}{apart}" + "\n\n\n".join(part.body for part in parts)
 
 
-def _below(plan: Plan) -> Iterator[str]:
-    if is_lesson(plan):
-        return
-    yield "recorder"
-    if not plan.synchronous:
-        yield "coordinator"
-
-
 @cache
 def _lift_engine(name: str) -> Lifted:
     return lift((ENGINE / f"{name}.py").read_text(encoding="utf-8"))
 
 
-def _own_slots(plan: Plan, ours: dict[str, Lifted]) -> dict[str, Lifted]:
+def _own_slots(
+    plan: Plan, ours: dict[str, Lifted], fields: Collection[str] = tuple(_CALLS)
+) -> dict[str, Lifted]:
     """Return the slots that the user's functions fill.
 
-    Each slot holds the text of a notebook's function, the workbench's check, and the function that
-    scripts call. A function of a file is imported there, because its file may make layers, which
-    is possible only after the devices are set.
+    Each slot holds the text of a notebook's function, the workbench's own function through which
+    it is called, if `ours` has one, and the function that scripts call. A function of a file is
+    imported there, because its file may make layers, which is possible only after the devices are
+    set.
     """
     slots: dict[str, Lifted] = {}
     known: frozenset[str] = frozenset()
     for field, own in own_functions(plan).items():
+        if field not in fields:
+            continue
         source = own.source if own.module is None and own.source else ""
-        lifted, check = lift(source, known), ours[field]
+        lifted = lift(source, known)
         known |= statements(source)
-        more = ["make_optimizer"] if field == "model" and plan.optimizer != catalog.COMPILED else []
-        named = _named(field, own, more)
+        check = ours.get(field, lift(""))
+        named = _named(field, own, _through(plan, field) if field in ours else None)
         mark = OWN.format(field=field, function=own.function)
         body = f"{mark}\n{lifted.body}" if lifted.body else ""
         parts = [part for part in (body, check.body, named.body) if part]
@@ -154,15 +172,27 @@ def _own_slots(plan: Plan, ours: dict[str, Lifted]) -> dict[str, Lifted]:
     return slots
 
 
-def _named(field: str, own: OwnFunction, more: list[str]) -> Lifted:
+def _through(plan: Plan, field: str) -> tuple[str, ...]:
+    """Return the function through which the user's function is called, and further arguments."""
+    chosen = field == "model" and plan.optimizer != catalog.COMPILED
+    return (_CALLS[field], *(["make_optimizer"] if chosen else []))
+
+
+def _named(field: str, own: OwnFunction, through: tuple[str, ...] | None) -> Lifted:
     """Return the code that gives the user's function the name by which scripts call it."""
     name = SCRIPT_NAMES[field]
     taken = ["model", "features", "labels"] if field == "step" else []
-    arguments = ", ".join([own.function, *more])
+    called = f"{own.function}()"
+    if through is not None:
+        call, *more = through
+        called = f"{call}({', '.join([own.function, *more, *taken])})"
     if own.module is None and own.function == name:
-        return lift(f"import functools\n\n{name} = functools.partial(check_{field}, {arguments})\n")
-    lines = [*_imports(field, own), f"return check_{field}({', '.join([arguments, *taken])})"]
-    body = indent("\n".join(lines), " " * 4)
+        if through is None:
+            return lift("")
+        call, *more = through
+        partial = f"functools.partial({', '.join([call, name, *more])})"
+        return lift(f"import functools\n\n{name} = {partial}\n")
+    body = indent("\n".join([*_imports(field, own), f"return {called}"]), " " * 4)
     needed = "".join(f"import {each}\n" for each in ("importlib", "sys") if f"{each}." in body)
     head = f'def {name}({", ".join(taken)}){_GIVES[field]}:\n    """The user\'s {field}."""\n'
     return lift(f"{needed}\n{head}{body}\n")

@@ -76,8 +76,6 @@ def wait_for_servers(cluster: dict[str, Any], stop: threading.Event) -> None:
 class Coordinator(Recorder):
     """A recorder whose workers run the steps, each at its own pace, with records of each worker."""
 
-    metrics_of = ("test_",)  # Keras counts with a read and a write, so workers lose counts
-
     def __init__(self) -> None:
         super().__init__()
         wait_for_servers(self.cluster, self.stop)
@@ -94,6 +92,8 @@ class Coordinator(Recorder):
         self.cluster_coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
         self.done = tf.Variable([0] * WORKERS, dtype=tf.int64)
         super().restore(strategy, model, worker_steps=self.done, **more)
+        self.begin_records()
+        self.event("start", step=self.step, epoch=self.epoch, workers=WORKERS)
 
     def begin_records(self) -> None:
         """Begin the records of each worker at its own step."""

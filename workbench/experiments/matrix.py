@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench import catalog
 from workbench.config import RunConfig
-from workbench.plan import make_plan
+from workbench.plan import PlanError, make_plan
 from workbench.plan.keras import needs_legacy_keras
 from workbench.plan.own_data import DATASET
 from workbench.runs import Run, RunError, start_run
@@ -225,7 +225,7 @@ class _Runner:
             for precision in kinds:
                 runs[precision] = self._train(cell, precision)
             self._last = at, runs
-        except RunError as error:
+        except (PlanError, RunError) as error:
             self._fail(at, runs, error)
 
     def _judge_last(self) -> None:
@@ -242,7 +242,7 @@ class _Runner:
             self._fail(at, runs, error)
         self._keep()
 
-    def _fail(self, at: int, runs: Mapping[str, Run], error: RunError) -> None:
+    def _fail(self, at: int, runs: Mapping[str, Run], error: Exception) -> None:
         cell = self._matrix.cells[at]
         self._runs.pop((cell.strategy, cell.loop), None)
         folder = str(runs[cell.precision].dir) if cell.precision in runs else None

@@ -17,6 +17,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 from keras.src.metrics.reduction_metrics import reduce_to_samplewise_values
+from keras.src.trainers.compile_utils import CompileMetrics
+from keras.src.trainers.trainer import Trainer
 from tensorflow.python.autograph.core import ag_ctx
 from tensorflow.python.autograph.impl import api as autograph
 from tensorflow.python.distribute import distribute_lib, tpu_strategy
@@ -28,7 +30,7 @@ MOST_WAITING = 1_000_000
 """Steps that wait in a queue until they are taken."""
 PREFIXES = ("train_", "test_", "val_")
 """Of the names of metrics that are recorded as the same number of another phase."""
-LOSS, ACCURACY = "loss", "accuracy"
+LOSS, ACCURACY = "loss", ("accuracy", "acc")
 
 
 class Step:
@@ -39,12 +41,23 @@ class Step:
         self.weights: list[Any] = []
         self.sums: dict[str, tuple[Any, Any]] = {}
         """The sum of each number over the examples it was given for, and their number."""
+        self.shares: list[tf.Tensor] = []
+        """Losses that Keras has divided by the number of replicas."""
+        self.divides = False
+        self.metrics: list[Any] = []
+        """The metrics that the step updates."""
 
     def is_here(self, value: Any) -> bool:
         """Return whether a tensor can be used where the step ends, outside of inner functions."""
         if tf.executing_eagerly():
             return True
         return isinstance(value, float) or value.graph is tf.compat.v1.get_default_graph()
+
+    def whole(self, loss: Any) -> Any:
+        """Return a loss as the mean over the replica's examples, if it is a share of that."""
+        if not any(loss is each for each in self.shares):
+            return loss
+        return loss * tf.distribute.get_strategy().num_replicas_in_sync
 
     def row(self, result: Any, inputs: Any) -> tf.Tensor | None:
         """Return loss sum, correct answers and examples; None if the step reports no loss."""
@@ -53,7 +66,8 @@ class Step:
         examples = counts[0] if counts else leading_size(inputs)
         if examples is None:
             return None
-        returned = {k: v for k, v in scalars(result).items() if k not in self.sums}
+        reported = {k: self.whole(v) for k, v in scalars(result).items()}
+        returned = {k: v for k, v in reported.items() if k not in self.sums}
         totals = {k: over(total, count, examples) for k, (total, count) in sums.items()}
         totals |= {
             k: tf.math.multiply_no_nan(v, tf.cast(examples, v.dtype)) for k, v in returned.items()
@@ -80,10 +94,15 @@ def over(total: Any, count: Any, examples: Any) -> Any:
 def scalars(result: Any) -> dict[str, tf.Tensor]:
     """Return the floating scalars that a step returns, by name; a single one is its loss."""
     named = result if isinstance(result, dict) else {LOSS: result}
-    return {
-        bare(str(name)): tf.cast(value, tf.float32) if value.dtype.size < 4 else value
+    found = {
+        bare(str(name)): value.value if isinstance(value, keras.Variable) else value
         for name, value in named.items()
-        if tf.is_tensor(value) and value.shape.rank == 0 and value.dtype.is_floating
+        if tf.is_tensor(value)
+    }
+    return {
+        name: tf.cast(value, tf.float32) if value.dtype.size < 4 else value
+        for name, value in found.items()
+        if value.shape.rank == 0 and value.dtype.is_floating
     }
 
 
@@ -125,6 +144,9 @@ def reporting(step: Callable) -> Callable:
 def watch_reports(patches: Patches) -> None:
     """Wrap Keras, so that a step's metrics and its optimizer report to the `Step` they are in."""
     patches.wrap(keras.metrics.Mean, "update_state", _reporting_metric)
+    patches.wrap(CompileMetrics, "update_state", _reporting_metrics)
+    patches.wrap(Trainer, "compute_loss", _reporting_loss)
+    patches.wrap(keras.src.losses.loss, "scale_loss_for_distribution", _reporting_division)
     optimizers = keras.src.optimizers
     for owner in (optimizers.base_optimizer.BaseOptimizer, keras.optimizers.LossScaleOptimizer):
         patches.wrap(owner, "apply", _reporting_optimizer)
@@ -133,8 +155,9 @@ def watch_reports(patches: Patches) -> None:
 def _reporting_metric(update: Callable) -> Callable:
     def watched(metric: Any, values: Any, sample_weight: Any = None) -> Any:
         if (step := getattr(_here, "step", None)) is not None:
+            step.metrics.append(metric)
             given, weights = reduce_to_samplewise_values(
-                values, sample_weight, reduce_fn=keras.ops.mean, dtype=metric.dtype
+                step.whole(values), sample_weight, reduce_fn=keras.ops.mean, dtype=metric.dtype
             )
             count: Any = None
             if weights is not None:
@@ -144,6 +167,36 @@ def _reporting_metric(update: Callable) -> Callable:
             if count is not None:
                 step.sums.setdefault(bare(metric.name), (tf.reduce_sum(given), count))
         return update(metric, values, sample_weight)
+
+    return watched
+
+
+def _reporting_metrics(update: Callable) -> Callable:
+    def watched(metrics: Any, *values: Any, **named: Any) -> Any:
+        if (step := getattr(_here, "step", None)) is not None:
+            step.metrics.append(metrics)
+        return update(metrics, *values, **named)
+
+    return watched
+
+
+def _reporting_loss(compute: Callable) -> Callable:
+    def watched(*values: Any, **named: Any) -> Any:
+        if (step := getattr(_here, "step", None)) is None:
+            return compute(*values, **named)
+        step.divides = False
+        loss = compute(*values, **named)
+        step.shares += [loss] if step.divides else []
+        return loss
+
+    return watched
+
+
+def _reporting_division(divide: Callable) -> Callable:
+    def watched(loss: Any) -> Any:
+        if (step := getattr(_here, "step", None)) is not None:
+            step.divides = True
+        return divide(loss)
 
     return watched
 
@@ -165,12 +218,12 @@ class Rows:
         self,
         patches: Patches,
         ran: Callable[[Any], None],
-        stepped: Callable[[bool, list[Any]], None],
+        stepped: Callable[[Step], None],
     ) -> None:
         """Wrap TensorFlow and Keras.
 
         `ran` is called with a strategy before it runs something; `stepped` after a step that ran
-        eagerly or was traced: whether it trains, and the weights that it updates.
+        eagerly or was traced, with that of the first replica.
         """
         self.ran, self.stepped = ran, stepped
         self.running = threading.local()
@@ -221,7 +274,7 @@ class Rows:
             if locals_[0] is not None:
                 with tf.device("CPU:0"):
                     self._put(steps[0].trains, tf.stack(locals_))
-                self.stepped(steps[0].trains, steps[0].weights)
+                self.stepped(steps[0])
             return result
 
         return watched

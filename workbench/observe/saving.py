@@ -98,6 +98,10 @@ class Saving:
                     text = str(error)[:500]
                     self.observer.event("checkpoint_damaged", checkpoint=path, error=text)
                     continue
+                except ValueError as error:  # a variable has another shape
+                    raise other_model(path, str(error)) from error
+                if missing := unrestored(checkpoint, status):
+                    raise other_model(path, f"it has no value for {missing}")
                 self.observer.restored(getattr(checkpoint, STATE).restored, steps_in(path))
                 return status
             if paths or self.observer.has_saved():
@@ -160,6 +164,22 @@ def remove_damaged_list(directory: Any) -> None:
         listed.unlink(missing_ok=True)  # another worker may have done it
     except OSError:
         pass  # it does not exist yet
+
+
+def unrestored(checkpoint: tf.train.Checkpoint, status: Any) -> str:
+    """Return the variables that got no value from a checkpoint, as text."""
+    restored = {id(each) for each in status._checkpoint.object_by_proto_id.values()}
+    found = tf.train.TrackableView(checkpoint).descendants()
+    variables = [each for each in found if isinstance(each, tf.Variable)]
+    return ", ".join(each.name for each in variables if id(each) not in restored)
+
+
+def other_model(path: str, reason: str) -> SystemExit:
+    """Return the end of a run whose checkpoint is that of another model."""
+    return SystemExit(
+        f"Needs a checkpoint of this model and optimizer; {path} does not fit: {reason[:500]}. "
+        "Restore the code that made it, or start a new run."
+    )
 
 
 def steps_in(path: str) -> int:

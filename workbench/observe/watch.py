@@ -17,9 +17,10 @@ from tensorflow.python.distribute import distribute_lib
 from .calls import Calls
 from .closing import Closing
 from .events import Events
+from .measured import Measured
 from .patches import Patches
 from .records import Records
-from .rows import Rows
+from .rows import Rows, Step
 from .saving import Saving, is_full
 from .workers import Workers
 
@@ -50,6 +51,12 @@ class Watch:
         self.unshared = np.zeros(7)
         """What this worker has to add to both, in the same order."""
         self.result: dict[str, float] = {}
+        self.metrics: dict[str, float | None] = {}
+        """What the model has measured in this epoch, beside loss and accuracy."""
+        self.unread = self.partial = self.miscounts = False
+        """Whether steps were done since it was read; whether an earlier process began this epoch;
+        whether the metrics of Keras miscount.
+        """
         self.weights: list[Any] = []
         self.started = self.testing = self.traced_once = self.step_traced = self.unsaved = False
         self.nonfinite = self.stopped = False
@@ -63,6 +70,7 @@ class Watch:
         self.calls = Calls(self.patches, self)
         self.rows = Rows(self.patches, self._ran, self._stepped)
         self.saving = Saving(self.patches, self)
+        self.measured = Measured(self.patches, self.read_metrics)
         self.closing = Closing(self.patches, self.over)
         threading.Thread(target=self._follow, daemon=True).start()
 
@@ -79,14 +87,15 @@ class Watch:
     def state(self) -> str:
         """Return the counts, as text."""
         counts = {"step": self.step, "epoch": self.epoch, "sums": self.sums.tolist()}
-        return json.dumps({**counts, "result": self.result})
+        return json.dumps({**counts, "result": self.result, "metrics": self.metrics})
 
     def restored(self, state: str, steps: int) -> None:
         """Go on from a checkpoint's state; without one, from so many steps."""
         counts: dict[str, Any] = json.loads(state) if state else {"step": steps}
         self.step, self.epoch = counts["step"], counts.get("epoch", 0)
         self.sums = np.array(counts.get("sums", [0.0] * 4))
-        self.result = counts.get("result", {})
+        self.result, self.metrics = counts.get("result", {}), counts.get("metrics", {})
+        self.partial = bool(self.sums[2])
         self.is_new, self.saved_at = self.step == 0, time.monotonic()
         self._start()
 
@@ -110,6 +119,8 @@ class Watch:
 
     def _ran(self, strategy: Any) -> None:
         self.workers.use(strategy)
+        central = tf.distribute.experimental.CentralStorageStrategy
+        self.miscounts = isinstance(strategy, central)  # with it, metrics of Keras 3 do
         outside = self.calls.ran()
         if not self.started:
             self._start()
@@ -117,13 +128,14 @@ class Watch:
             self.traced_once, self.tracing_since = True, time.perf_counter()
             self.event("tracing")
 
-    def _stepped(self, trains: bool, weights: list[Any]) -> None:
-        self.calls.stepped(trains)
-        if trains:
-            self.weights = weights
+    def _stepped(self, step: Step) -> None:
+        self.calls.stepped(step.trains)
+        self.measured.updated[step.trains].update(map(id, step.metrics))
+        if step.trains:
+            self.weights = step.weights
         if tf.executing_eagerly():
             if self.span is None:
-                self.enter(trains)
+                self.enter(step.trains)
             if self.calls.current is None:
                 self.leave()
 
@@ -141,7 +153,7 @@ class Watch:
             self.tests = np.zeros(3)
         elif trains and self.testing:
             self.end_epoch()
-        self.testing = not trains
+        self.testing, self.unread = not trains, True
         self.workers.enter(self.step)
         self.span = time.time(), time.perf_counter()
 
@@ -214,8 +226,23 @@ class Watch:
         self.step += len(rows)
         self.unshared[:4] += [*sums, seconds]
 
+    def read_metrics(self) -> None:
+        """Read what the model has measured since the last time."""
+        if not self.unread or self.measured.model is None:
+            return
+        self.unread = False
+        phase, sums = ("test_", self.tests) if self.testing else ("", self.sums)
+        own = self.unshared[4:] if self.testing else self.unshared[:4]
+        results = self.measured.results(trains=not self.testing)
+        if self.partial or self.miscounts:
+            examples = sums[2] + self.workers.summed(own[2:3])[0]
+            if not self.measured.has_counted(examples):
+                results = dict.fromkeys(results)
+        self.metrics |= {phase + name: value for name, value in results.items()}
+
     def end_epoch(self) -> None:
         """Report the results of an epoch, unless no step was done since the last one."""
+        self.read_metrics()
         if self.workers.count == 1:
             self._add(self.unshared.copy())
         if not self.sums[2]:
@@ -231,7 +258,9 @@ class Watch:
         self.epoch += 1
         self.sums, self.tests, self.testing = np.zeros(4), np.zeros(3), False
         self.unshared = np.zeros(7)
-        self.event("epoch", epoch=self.epoch, step=self.step, **self.result)
+        more = {"metrics": self.metrics} if self.metrics else {}
+        self.event("epoch", epoch=self.epoch, step=self.step, **self.result, **more)
+        self.metrics, self.partial = {}, False
 
     # What the script saves.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .own_data import is_own
 from .problems import Findings
 
 if TYPE_CHECKING:
@@ -134,7 +133,7 @@ def _check_kept(
         pieces = ", ".join(map(str, shares))
         got = f"keep with {leftover} examples left, which TensorFlow splits into {pieces}"
         findings.add("last_batch", rule, got, "Choose drop or repeat, or another batch size.")
-    elif config.loop == "fit" and len(set(shares)) > 1 and not is_own(config.model or ""):
+    elif config.loop == "fit" and len(set(shares)) > 1:
         rule = (
             "drop or repeat with Keras fit if the replicas get unequal parts of the last batch, "
             "because Keras gives each part the same weight"

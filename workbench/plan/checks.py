@@ -261,15 +261,16 @@ def check_xla(
     if placement.kind == "GPU" and sys.platform == "darwin":
         rule = "off on a Mac's GPU, for which TensorFlow has no XLA"
         findings.add("xla", rule, True, f"{_XLA_OFF}, or choose the device CPU:0.")
-    if strategy.mirrors or strategy.workers:
-        _check_sums(findings, config)
+    _check_sums(findings, config, several=strategy.mirrors or strategy.workers)
 
 
-def _check_sums(findings: Findings, config: RunConfig) -> None:
+def _check_sums(findings: Findings, config: RunConfig, *, several: bool) -> None:
     """Note a step that waits for the other replicas before its update."""
-    why = "and several replicas, because XLA cannot compile code that waits for other replicas"
+    why = "because XLA cannot compile code that waits for other replicas"
     if config.step is not None:
-        rule = f"off with a train step of your own {why}, as its update does"
+        if not several:
+            return
+        rule = f"off with a train step of your own and several replicas, {why}, as its update does"
         fix = (
             f"{_XLA_OFF} and put @tf.function(jit_compile=True) on the function that computes "
             "your step's gradient, or choose the strategy one_device."
@@ -279,8 +280,8 @@ def _check_sums(findings: Findings, config: RunConfig) -> None:
     if not is_own(config.model or ""):
         return  # of a built-in model, only the forward pass and its gradient are compiled
     if config.loop == "custom" and config.clip_norm is not None:
-        rule = f"off with clip_norm {why}, as the norm of the summed gradient does"
+        rule = f"off with clip_norm and your own model, {why}, as the norm of the sum does"
         findings.add("xla", rule, True, f"{_XLA_OFF}, or leave clip_norm empty.")
     elif config.last_batch == "keep":
-        rule = f"off with last_batch keep {why}, as counting their examples does"
+        rule = f"off with last_batch keep and your own model, {why}, as counting examples does"
         findings.add("xla", rule, True, f"{_XLA_OFF}, or choose drop or repeat.")

@@ -47,7 +47,8 @@ CPU_SPEED, GPU_SPEED = 5e10, 5e12
 """Operations in a second, by which the steps of a call are estimated."""
 TRAINING = 3
 """Operations of a training step for each of its forward pass."""
-MOST_CALL_STEPS = 200
+MOST_CALL_STEPS, OWN_CALL_STEPS = 200, 20
+"""The most steps of a call; those of a model of the user, whose operations are not known."""
 REHEARSED_STEPS = 2
 STACK_BYTES = 16 * 2**20
 """The limit of a stack of batches in bytes, so that a queue of stacks fits any memory."""
@@ -166,10 +167,11 @@ class Plan:
         A call takes whole stacks, except at the end of an epoch. In `fit`, Keras 3 trains beyond
         the end of an epoch if this does not divide its steps.
         """
-        model = catalog.MODELS.get(self.model)
-        operations = TRAINING * (model.operations if model else 0) * self.examples_per_step
-        speed = CPU_SPEED if self.physical_devices[0].startswith("CPU") else GPU_SPEED
-        wish = int(CALL_SECONDS / (STEP_SECONDS + operations / speed))
+        wish = OWN_CALL_STEPS
+        if model := catalog.MODELS.get(self.model):
+            operations = TRAINING * model.operations * self.examples_per_step
+            speed = CPU_SPEED if self.physical_devices[0].startswith("CPU") else GPU_SPEED
+            wish = int(CALL_SECONDS / (STEP_SECONDS + operations / speed))
         wish = self.steps_per_call or max(1, min(wish, MOST_CALL_STEPS))
         stack, epoch = self.steps_per_stack, self.steps_per_epoch
         wish = math.ceil(wish / stack) * stack

@@ -56,18 +56,23 @@ def start_run(
 
     Raises:
         PlanError: the config cannot be planned, the name is too long, nothing can be copied to
-            its archive, or its launcher cannot start it. No run folder is made.
+            its archive, or its launcher cannot start it; or the user's own model, which is built
+            once in a separate process before a run on this machine, cannot be trained. No run
+            folder is made.
         RunError: the folder cannot be written or the supervisor does not start. No folder is left.
     """
     from workbench.codegen import render_script
     from workbench.plan.launching import is_local
     from workbench.runs.programs.detection import detect_devices
+    from workbench.runs.programs.inspection import inspect_model
 
     devices = devices or detect_devices(config.interpreter)
     root = runs_root(runs_dir)
     plan = _planned(config, devices, root, name)
-    script = render_script(plan)
     own, local = plan.own_model or plan.own_step, is_local(config)
+    if local and plan.own_model is not None:
+        inspect_model(plan)
+    script = render_script(plan)
     # A job runs on other hosts: a script that works here may fail there, and the reverse.
     due = rehearse and local and own is not None and not _is_rehearsed(root, plan, script)
     rehearsal = _rehearsal(plan, script) if due else {}

@@ -13,8 +13,11 @@ from ..config import ConfigError, Problem
 from ..plan.names import bound_names
 from ..syntax import parse
 
-_BELOW = ("def as_arrays(", "def check_data(", "def one_example(", "def check_step(")
-"""The beginnings of the workbench's checks, one of which stands below each own function."""
+_BELOW = (
+    "def as_arrays(", "def check_data(", "def prepare_model(", "def check_step(",
+    "def one_example(",  # in scripts of 08966cc
+)  # fmt: skip
+"""The beginnings of the workbench's functions, one of which stands below each own function."""
 
 
 class ScriptError(ConfigError):

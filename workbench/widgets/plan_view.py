@@ -174,15 +174,22 @@ class PlanView:
 
 
 def _what_shapes_the_model(plan: Plan) -> tuple[Any, ...]:
-    """Return the values that the model's size depends on.
+    """Return the values that the model's size and its problems depend on.
 
     While they stay the same, the model is not measured again.
     """
     from workbench.runs.programs.inspection import changed
 
-    return (plan.model, plan.data, plan.interpreter, plan.per_replica_batch_size,
-            plan.num_replicas_in_sync, plan.config.optimizer, plan.config.synthetic_features,
-            plan.config.precision, plan.keras, plan.own_model, changed(plan.own_model))  # fmt: skip
+    size = (
+        *(plan.model, plan.data, plan.interpreter, plan.keras, plan.per_replica_batch_size),
+        *(plan.num_replicas_in_sync, plan.config.optimizer, plan.config.synthetic_features),
+        plan.config.precision,
+    )
+    if plan.own_model is None:
+        return size
+    # A train_step of the model's own may not fit these fields.
+    fields = (plan.loop, plan.own_step, plan.last_batch, plan.config.clip_norm, plan.config.xla)
+    return (*size, *fields, plan.own_model, changed(plan.own_model), changed(plan.own_data))
 
 
 def _configs(plan: Plan) -> str:

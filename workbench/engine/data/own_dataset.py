@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from ..constants import NUM_TEST_EXAMPLES, NUM_TRAIN_EXAMPLES
+    from ..constants import NUM_TEST_EXAMPLES, NUM_TRAIN_EXAMPLES, SEED
 
 
 def check_data(function: Callable) -> tuple[tf.data.Dataset, tf.data.Dataset]:
     """Return the data of the user's function: examples to train on and to test on."""
+    tf.keras.utils.set_random_seed(SEED)  # the same order of examples whenever it is called
     train, test = function()
     for dataset, examples in ((train, NUM_TRAIN_EXAMPLES), (test, NUM_TEST_EXAMPLES)):
         known = tf.get_static_value(dataset.cardinality())  # below 0: unknown or endless

@@ -1,23 +1,21 @@
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import tensorflow as tf
 
 
-def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Callable]:
-    """Return, for each kind of step, a graph function that runs many such steps in one call.
+def make_loops(
+    strategy: tf.distribute.Strategy, train_step: Callable, test_step: Callable
+) -> list[Callable]:
+    """Return two graph functions: one trains on some batches, one tests on all batches."""
 
-    It returns an array [step, replica, 3] of the results of all replicas.
-    """
+    @tf.function
+    def train(batches: tf.distribute.DistributedIterator, steps: tf.Tensor) -> None:
+        for _ in tf.range(steps):
+            strategy.run(train_step, args=(next(batches),))
 
-    def in_graph(step: Callable) -> Callable:
-        @tf.function
-        def run(iterator: tf.distribute.DistributedIterator, count: tf.Tensor) -> tf.Tensor:
-            rows = tf.TensorArray(tf.keras.backend.floatx(), size=count)
-            for number in tf.range(count):
-                values = strategy.run(step, args=(next(iterator),))
-                rows = rows.write(number, tf.stack(strategy.experimental_local_results(values)))
-            return rows.stack()
+    @tf.function
+    def test(batches: Iterable) -> None:
+        for batch in batches:
+            strategy.run(test_step, args=(batch,))
 
-        return run
-
-    return [in_graph(step) for step in steps]
+    return [train, test]

@@ -5,52 +5,53 @@ import tensorflow as tf
 if TYPE_CHECKING:
     from workbench.engine.strategies.cpu.mirrored import make_strategy
 
-    from ..constants import (
-        EPOCHS,
-        RUN_EAGERLY,
-        SEED,
-        STEPS_PER_EPOCH,
-        STEPS_PER_EXECUTION,
-        TEST_STEPS,
-    )
-    from ..loops.usual import make_loops
+    from ..constants import EPOCHS, SEED, STEPS_PER_EPOCH, STEPS_PER_EXECUTION
+    from ..lesson.compile import compile_model
     from ..models.mlp import make_model
     from ..pipelines.usual import make_batches
-    from ..recorder import Recorder
-    from ..steps.fit import make_steps
 
 
-def main() -> None:
+def main(run_dir: str) -> None:
     """Train with Keras `fit`, from the first step or from the last checkpoint."""
-    recorder = Recorder()
     strategy = make_strategy()
     tf.keras.utils.set_random_seed(SEED)
-    tf.config.run_functions_eagerly(RUN_EAGERLY)
     with strategy.scope():
         model = make_model()
-        model.steps_per_execution = STEPS_PER_EXECUTION
-    recorder.restore(strategy, model)
-    train_data, test_data = make_batches(strategy, recorder.step)
-    train_steps, test_steps = make_loops(strategy, *make_steps(model))
+        model.optimizer.build(model.trainable_variables)
+    compile_model(model)
+    epoch, step = tf.Variable(0), tf.Variable(0)
+    # The state of random layers, such as Dropout, is no part of a model.
+    others = [each.value for each in model.variables]
+    state = {"model": model, "optimizer": model.optimizer, "others": others}
+    checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, **state)
+    manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
+    checkpoint.restore(manager.latest_checkpoint)
 
-    def train_function(iterator: tf.distribute.DistributedIterator) -> dict[str, float]:
-        left = (recorder.epoch + 1) * STEPS_PER_EPOCH - recorder.step
-        return recorder.train(train_steps, iterator, min(STEPS_PER_EXECUTION, left))
+    def begin_call(_: int, logs: dict | None = None) -> None:
+        step.assign_add(STEPS_PER_EXECUTION)  # a checkpoint may be made at the end of the call
 
-    def test_function(iterator: tf.distribute.DistributedIterator) -> dict[str, float]:
-        return recorder.test(test_steps, iterator, TEST_STEPS)
+    def end_epoch(*_: object) -> None:
+        epoch.assign_add(1)
+        manager.save()
 
-    # Keras calls these for every execution; they run Keras' steps and record each.
-    model.train_function, model.test_function = train_function, test_function
-    model._maybe_symbolic_build = lambda **_: None  # built above; else Keras takes a batch
-    model.fit(
-        train_data,
-        initial_epoch=recorder.epoch,
-        epochs=EPOCHS,
-        steps_per_epoch=STEPS_PER_EPOCH,
-        validation_data=test_data,
-        validation_steps=1,
-        shuffle=False,
-        verbose=0,
+    counting = tf.keras.callbacks.LambdaCallback(
+        on_train_batch_begin=begin_call, on_epoch_end=end_epoch
     )
-    recorder.finish()
+    while (first := int(epoch.numpy())) < EPOCHS:
+        batches, tests = make_batches(strategy, int(step.numpy()))
+        steps = (first + 1) * STEPS_PER_EPOCH - int(step.numpy())  # that are left of this epoch
+        if steps == 0:
+            model.evaluate(tests, verbose=2)
+            end_epoch()
+            continue
+        model.fit(
+            batches,
+            initial_epoch=first,
+            epochs=EPOCHS if steps == STEPS_PER_EPOCH else first + 1,
+            steps_per_epoch=steps,
+            validation_data=tests,
+            callbacks=[counting],
+            shuffle=False,
+            verbose=2,
+        )
+    model.save(f"{run_dir}/model.keras")

@@ -15,6 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from .asker import reply
+from .models.accuracy import make_correct
 from .script import import_script
 from .xray import restore
 
@@ -38,24 +39,39 @@ def batches(part: Any) -> tf.data.Dataset:
 
 
 def counter_of(script: Any, model: Any) -> Callable:
-    """Return a function that counts the right answers in a batch; NaN if they are unknown."""
-    if hasattr(script, "make_correct"):
-        return script.make_correct(model)
-    return lambda labels, outputs: tf.reduce_sum(
-        tf.cast(script.ACCURACY(labels, outputs), "float32")
-    )
+    """Return a function that gives the accuracy of a batch; NaN if it is unknown."""
+    if hasattr(script, "make_correct"):  # of a script with a recorder
+        correct = script.make_correct(model)
+        return lambda _, labels, outputs: correct(labels, outputs) / len(tf.nest.flatten(labels)[0])
+    if isinstance(getattr(script, "ACCURACY", None), type):
+        return lambda _, labels, outputs: script.ACCURACY()(labels, outputs)
+    if hasattr(script, "ACCURACY"):
+        return lambda _, labels, outputs: tf.reduce_mean(
+            tf.cast(script.ACCURACY(labels, outputs), "float32")
+        )
+
+    correct = make_correct(model)
+
+    def accuracy(features: Any, labels: Any, outputs: Any) -> Any:
+        model.reset_metrics()
+        found = model.compute_metrics(features, labels, outputs, sample_weight=None)
+        known = [value for name, value in found.items() if name.endswith(("accuracy", "acc"))]
+        return known[0] if known else correct(labels, outputs) / len(tf.nest.flatten(labels)[0])
+
+    return accuracy
 
 
 def test(script: Any, model: Any, tests: Any) -> tuple[dict[str, Any], list[tuple[Any, Any, Any]]]:
     """Return the test's results, and features, labels and outputs of every batch."""
-    correct = counter_of(script, model)
+    accuracy_of = counter_of(script, model)
     forward = tf.function(lambda batch: model(batch, training=False), reduce_retracing=True)
     sums, seen = np.zeros(3), []
     for features, labels in batches(tests):
         outputs = forward(features)
         examples = len(tf.nest.flatten(labels)[0])
         loss = float(model.compute_loss(features, labels, outputs))
-        sums += [loss * examples, float(correct(labels, outputs)), examples]
+        accuracy = float(accuracy_of(features, labels, outputs))
+        sums += [loss * examples, accuracy * examples, examples]
         seen.append((features, labels, outputs))
     loss, accuracy = (float(value) for value in sums[:2] / sums[2])
     known = None if np.isnan(accuracy) else accuracy

@@ -1,5 +1,8 @@
-"""Builds a script's model and reports its parts: `inspect_model SCRIPT`.
+"""Builds a plan's model and reports its parts: `inspect_model FILE [FUNCTION]`.
 
+FILE defines `make_data`, `make_model` and, unless the model keeps the optimizer it is compiled
+with, `make_optimizer`. FUNCTION is the name of the user's function that returns the model, which is
+then checked.
 Runs in the run's interpreter, from which the GPUs are hidden. Prints one line of JSON. The model's
 own output goes to the standard error.
 """
@@ -11,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from .asker import reply
+from .models.check import check_kind, check_model
 
 
 def size_bytes(variables: list) -> int:
@@ -25,7 +29,7 @@ def output_shape(layer: tf.keras.layers.Layer) -> str:
 
 
 def describe(model: tf.keras.Model) -> dict:
-    """Return layers, parameters and bytes."""
+    """Return layers, parameters and bytes, and whether the model has a train_step of its own."""
     model.optimizer.build(model.trainable_variables)
     layers = [
         [layer.name, type(layer).__name__, output_shape(layer), layer.count_params()]
@@ -38,15 +42,26 @@ def describe(model: tf.keras.Model) -> dict:
         "weight_bytes": size_bytes(model.variables),
         "optimizer_bytes": size_bytes(model.optimizer.variables),
         "gradient_bytes_per_step": size_bytes(model.trainable_variables),
+        "own_train_step": type(model).train_step is not tf.keras.Model.train_step,
     }
 
 
-def main(path: pathlib.Path) -> None:
+def own_model(file: dict, function: str) -> tf.keras.Model:
+    """Return the model of the user's function, checked, with the optimizer of the plan."""
+    model = file["make_model"]()
+    check_kind(model, function)
+    check_model(model, function, file["make_data"]())
+    if "make_optimizer" in file:
+        model.optimizer = file["make_optimizer"]()
+    return model
+
+
+def main(path: pathlib.Path, function: str = "") -> None:
     """Build the model and print its description."""
-    script: dict = {"__name__": "train", "__file__": str(path)}
-    exec(compile(path.read_text(), str(path), "exec"), script)
-    reply(describe(script["make_model"]()))
+    file: dict = {"__name__": "train", "__file__": str(path)}
+    exec(compile(path.read_text(), str(path), "exec"), file)
+    reply(describe(own_model(file, function) if function else file["make_model"]()))
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]))
+    main(pathlib.Path(sys.argv[1]), *sys.argv[2:])

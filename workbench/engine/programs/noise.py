@@ -185,7 +185,7 @@ def main(run_dir: pathlib.Path, steps: int, in_pass: int, at: str) -> None:
     kept = kept_steps(folder)
     places = [0, *kept] if at == "all" else kept[-1:]
     meet(strategy, places)
-    train_step = xray.without_xla(script, model, script.make_steps(model)[0])
+    train_step = xray.without_xla(script, model)
     gradients = make_gradients(strategy, train_step, model)
     stacked, results = has_layers(script, strategy), []
     for place in places:

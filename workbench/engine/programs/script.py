@@ -37,67 +37,58 @@ def _add_parts(script: Any) -> None:
     script.STEPS_PER_STACK = stack or 1
     script.TEST_STEPS = getattr(script, "TEST_STEPS", 1)
     script.STEPS_PER_CALL = script.STEPS_PER_EXECUTION
-    steps = getattr(script, "make_steps", None)
+    steps = _steps_of(script)
     script.make_calls = functools.partial(_make_calls, script, steps)
     script.own_loops = getattr(script, "make_loops", None)
-    script.make_steps = functools.partial(_recorded_steps, script, steps)
+    script.make_steps = functools.partial(_recorded_steps, steps)
     script.make_loops = functools.partial(_make_loops, stack)
-    script.make_correct = lambda model: _counted(script.ACCURACY)
 
 
-def _counted(metric: Callable) -> Callable:
-    def correct(labels: Any, outputs: Any) -> Any:
-        counter = metric()
-        counter.update_state(labels, outputs)
-        return counter.total
+def _steps_of(script: Any) -> Callable:
+    """Return the function that makes the steps of a replica: to train, and to test."""
 
-    return correct
+    def make_steps(model: tf.keras.Model) -> list[Callable]:
+        if hasattr(script, "make_metrics"):
+            steps: list[Callable] = own(model, script.make_metrics(), script.make_metrics())
+            return steps
+        if hasattr(script, "compile_model"):
+            script.compile_model(model)
+        return own(model)
 
+    def of_model(model: tf.keras.Model) -> list[Callable]:
+        return [model.train_step, model.test_step]
 
-def _compile(script: Any, model: Any, steps_per_execution: int = 1) -> None:
-    """Compile a model as the script's `main` does before `fit`."""
-    model.compile(
-        model.optimizer,
-        loss=model.loss,
-        metrics=list(script.make_metrics()[1:]),
-        steps_per_execution=steps_per_execution,
-        jit_compile=False,
-    )
+    own: Callable = getattr(script, "make_steps", of_model)
+    return make_steps
 
 
-def _make_calls(script: Any, make_steps: Any, strategy: Any, model: Any, count: int) -> Callable:
+def _make_calls(
+    script: Any, make_steps: Callable, strategy: Any, model: Any, count: int
+) -> Callable:
     """Return a function of an iterator that trains for `count` steps as the script does."""
-    if make_steps is not None:
-        steps = make_steps(model, script.make_metrics(), script.make_metrics())
-        train, _ = script.own_loops(strategy, *steps)
+    if not hasattr(script, "compile_model"):
+        train, _ = script.own_loops(strategy, *make_steps(model))
         return lambda data: train(data, tf.constant(count))
+    script.STEPS_PER_EXECUTION = count
+    with strategy.scope():
+        script.compile_model(model)
     if not hasattr(script, "make_train_functions"):
-        _compile(script, model, count)
         model.make_train_function()
         return model.train_function
-    with strategy.scope():
-        _compile(script, model, count)
     recorded, script.make_loops = script.make_loops, script.own_loops
-    script.STEPS_PER_EXECUTION = count
     script.make_train_functions(strategy, model)
     script.make_loops = recorded
     return model.train_function
 
 
-def _recorded_steps(script: Any, make_steps: Callable | None, model: Any) -> list[Callable]:
+def _recorded_steps(make_steps: Callable, model: Any) -> list[Callable]:
     """Return a replica's steps, which give the sum of losses, right answers and examples."""
     from workbench_observe.rows import reporting
-
-    if make_steps is not None:
-        steps = make_steps(model, script.make_metrics(), script.make_metrics())
-    else:
-        _compile(script, model)
-        steps = [model.train_step, model.test_step]
 
     def recorded(step: Callable) -> Callable:
         return lambda batch: reporting(step)(batch)[-1]
 
-    return [recorded(step) for step in steps]
+    return [recorded(step) for step in make_steps(model)]
 
 
 def _make_loops(stack: int | None, strategy: tf.distribute.Strategy, *steps: Callable) -> list:

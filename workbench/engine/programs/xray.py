@@ -74,10 +74,24 @@ def make_model(script: Any, strategy: tf.distribute.Strategy) -> tf.keras.Model:
     return model
 
 
-def without_xla(script: Any, model: tf.keras.Model, train_step: Callable) -> Callable:
+def without_xla(script: Any, model: tf.keras.Model) -> Callable:
     """Return the script's step without XLA, because a compiled step hides its inner values."""
-    make_steps = getattr(script.make_steps, "__wrapped__", None)
-    return make_steps(model)[0] if make_steps else train_step
+    if make_steps := getattr(script.make_steps, "__wrapped__", None):  # of a script with a recorder
+        return make_steps(model)[0]
+    own = getattr(script, "train_step", None)
+    if own is not None and hasattr(own, "python_function"):
+        script.train_step = own.python_function
+    function = tf.function
+
+    def uncompiled(*given: Any, **named: Any) -> Any:
+        if not named.get("jit_compile"):
+            return function(*given, **named)
+        return given[0] if given else lambda each: each
+
+    tf.function = uncompiled
+    train_step, _ = script.make_steps(model)
+    tf.function = function
+    return train_step
 
 
 def restore(model: tf.keras.Model, folder: pathlib.Path, step: int) -> int:
@@ -88,7 +102,10 @@ def restore(model: tf.keras.Model, folder: pathlib.Path, step: int) -> int:
         seeds = [each.value for each in model.variables if id(each) not in weights]  # Dropout's
         # Otherwise a checkpoint of another model could be restored in part.
         tf.train.Checkpoint(model=model).restore(path).assert_existing_objects_matched()
-        checkpoint = tf.train.Checkpoint(model=model, optimizer=model.optimizer, seeds=seeds)
+        state = {"model": model, "optimizer": model.optimizer}
+        others = [each.value for each in model.variables]
+        # A script keeps the seeds in `others`, or in `seeds` if it has a recorder.
+        checkpoint = tf.train.Checkpoint(**state, seeds=seeds, others=others)
         checkpoint.restore(path).expect_partial()
     return start
 
@@ -277,7 +294,7 @@ def take_step(
     train_step, test_step = script.make_steps(model)
     train_steps, _ = script.make_loops(strategy, train_step, test_step)
     go_forward(script, train_steps, data, start, step)
-    train_step, seen = without_xla(script, model, train_step), watch_gradients()
+    train_step, seen = without_xla(script, model), watch_gradients()
     if getattr(script, "CLIP_NORM", None) is not None:
         watch_applied(model, seen)
     apart = take_apart(strategy, train_step, seen, model.name)

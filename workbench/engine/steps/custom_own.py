@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from .accuracy import make_correct
+    from ..programs.models.accuracy import make_correct
     from .watched import watched_steps
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from .accuracy import make_correct
+    from ..programs.models.accuracy import make_correct
 
 
 def watched_steps(model: tf.keras.Model) -> list[Callable]:

@@ -33,8 +33,8 @@ LOADING_SECONDS = 0.2
 OTHERS_SECONDS = 2.0
 """How long the others may take to end after the first: one of them may know the cause."""
 LOG_LINES = 200
-_ARGUMENTS = re.compile(r"\s*(?:Arguments received by |•)")
-"""The lines that Keras adds below the reason why a layer cannot be called."""
+_ADDED = re.compile(r"\s*(?:Arguments received by |•|\[\[\{\{node )")
+"""The lines below the reason of an error: Keras adds a layer's arguments, TensorFlow the node."""
 READ_BYTES = 65_536
 MOST_READS = 64
 """In one poll: a process that prints without end must not delay the caller."""
@@ -267,8 +267,8 @@ def _message(exit_status: int, log: str) -> str:
 
 
 def _says_nothing(line: str) -> bool:
-    """Return whether a line is TensorFlow's report, or Keras' list of a call's arguments."""
-    return is_from_tensorflow(line) or _ARGUMENTS.match(line) is not None
+    """Return whether a line is TensorFlow's report, or added below the reason of an error."""
+    return is_from_tensorflow(line) or _ADDED.match(line) is not None
 
 
 def to_blame(started: Sequence[Child]) -> Child:

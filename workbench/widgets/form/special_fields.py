@@ -289,13 +289,13 @@ def gpu_memory_field() -> OrNumberField:
 def steps_per_call_field() -> OrNumberField:
     """Return the field of steps per graph call: found while training, a number, or an epoch."""
     rows = {
-        "": Choice("Automatic", "Adapts during training, so that a call takes about 0.2 s."),
+        "": Choice("Automatic", "A call takes about 0.2 s; with a model of your own, 20 steps."),
         "number": Choice(
             "A number of steps", "1 makes a call for each step, which helps with debugging."
         ),
         "epoch": Choice(
             "A whole epoch",
-            "One call per epoch: it records metrics and can stop only at the end of the epoch.",
+            "One call per epoch: it can stop only at the end of the epoch.",
         ),
     }
     label = "Steps per call"

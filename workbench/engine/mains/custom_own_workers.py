@@ -6,12 +6,11 @@ if TYPE_CHECKING:
     from workbench.engine.strategies.cpu.multi_worker import make_strategy
 
     from ..constants import EPOCHS, SEED, STEPS_PER_EPOCH, STEPS_PER_EXECUTION
+    from ..lesson.worker import this_worker
+    from ..loops.usual import make_loops
     from ..models.mlp import make_model
     from ..pipelines.usual_workers import make_batches
-    from .loops import make_loops
-    from .metrics import make_metrics
-    from .steps import make_steps
-    from .worker import this_worker
+    from ..steps.own_model import make_steps
 
 
 def main(run_dir: str) -> None:
@@ -22,11 +21,10 @@ def main(run_dir: str) -> None:
     with strategy.scope():
         model = make_model()
         model.optimizer.build(model.trainable_variables)
-        metrics = [make_metrics(), make_metrics()]
-    epoch, step = tf.Variable(0), tf.Variable(0)
-    # What is measured is saved too, because a checkpoint may be made within an epoch.
-    counts = [each.value for metric in metrics[0] for each in metric.variables]
-    state = {"model": model, "optimizer": model.optimizer, "counts": counts}
+    epoch, step, trained = tf.Variable(0), tf.Variable(0), tf.Variable("")
+    # The state of random layers, such as Dropout, and what is measured are no part of a model.
+    others = [each.value for part in (model, *model.metrics) for each in part.variables]
+    state = {"model": model, "optimizer": model.optimizer, "others": others, "trained": trained}
     checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, **state)
     # All workers must save, because they read variables together. Only the checkpoints of the
     # first worker are used.
@@ -35,24 +33,25 @@ def main(run_dir: str) -> None:
     checkpoint.restore(tf.train.latest_checkpoint(f"{run_dir}/checkpoints"))
     train_batches, test_batches = make_batches(strategy, int(step.numpy()))
     train_batches = iter(train_batches)
-    train, test = make_loops(strategy, *make_steps(model, *metrics))
+    train, test = make_loops(strategy, *make_steps(model))
 
-    @tf.function  # one call, because each read waits for all workers
-    def take_results() -> list[tf.Tensor]:
-        results = [metric.result() for phase in metrics for metric in phase]
-        for metric in (*metrics[0], *metrics[1]):
-            metric.reset_state()
-        return results
+    def take_results() -> str:
+        results = model.get_metrics_result().items()
+        model.reset_metrics()
+        numbers = [(name, value.numpy()) for name, value in results if tf.is_tensor(value)]
+        return ", ".join(f"{name} {value.round(4)!s}" for name, value in numbers)
 
     for number in range(int(epoch.numpy()), EPOCHS):
         while (left := (number + 1) * STEPS_PER_EPOCH - int(step.numpy())) > 0:
             steps = min(STEPS_PER_EXECUTION, left)
             step.assign_add(steps)  # before the call, because a checkpoint may be made at its end
             train(train_batches, tf.constant(steps))
+        results = take_results()
+        if not trained.numpy():  # else a checkpoint was made in the test pass
+            trained.assign(results)
         test(test_batches)
-        results = map(float, take_results())
-        line = "epoch {}: loss {:.4f}, accuracy {:.4f}, test loss {:.4f}, test accuracy {:.4f}"
-        print(line.format(number + 1, *results))
+        print(f"epoch {number + 1}: {trained.numpy().decode()}; test: {take_results()}")
+        trained.assign("")
         epoch.assign(number + 1)
         manager.save()
     model.save(f"{own_dir}/model.keras")

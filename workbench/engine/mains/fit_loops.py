@@ -6,9 +6,10 @@ if TYPE_CHECKING:
     from workbench.engine.strategies.cpu.mirrored import make_strategy
 
     from ..constants import EPOCHS, SEED, STEPS_PER_EPOCH, STEPS_PER_EXECUTION
+    from ..lesson.compile import compile_model
+    from ..lesson.train_functions import make_train_functions
     from ..models.mlp import make_model
-    from ..pipelines.usual import make_batches
-    from .metrics import make_metrics
+    from ..pipelines.indexed import make_batches
 
 
 def main(run_dir: str) -> None:
@@ -18,16 +19,13 @@ def main(run_dir: str) -> None:
     with strategy.scope():
         model = make_model()
         model.optimizer.build(model.trainable_variables)
-    model.compile(
-        model.optimizer,
-        loss=model.loss,
-        metrics=list(make_metrics()[1:]),
-        steps_per_execution=STEPS_PER_EXECUTION,
-        jit_compile=False,
-    )
+    compile_model(model)
+    make_train_functions(strategy, model)
     epoch, step = tf.Variable(0), tf.Variable(0)
-    state = {"model": model, "optimizer": model.optimizer, "epoch": epoch, "step": step}
-    checkpoint = tf.train.Checkpoint(**state)
+    # The state of random layers, such as Dropout, is no part of a model.
+    others = [each.value for each in model.variables]
+    state = {"model": model, "optimizer": model.optimizer, "others": others}
+    checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, **state)
     manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
     checkpoint.restore(manager.latest_checkpoint)
 
@@ -45,7 +43,7 @@ def main(run_dir: str) -> None:
         batches, tests = make_batches(strategy, int(step.numpy()))
         steps = (first + 1) * STEPS_PER_EPOCH - int(step.numpy())  # that are left of this epoch
         if steps == 0:
-            model.evaluate(tests, verbose=2)
+            model.evaluate(tests, steps=1, verbose=2)
             end_epoch()
             continue
         model.fit(
@@ -54,6 +52,7 @@ def main(run_dir: str) -> None:
             epochs=EPOCHS if steps == STEPS_PER_EPOCH else first + 1,
             steps_per_epoch=steps,
             validation_data=tests,
+            validation_steps=1,
             callbacks=[counting],
             shuffle=False,
             verbose=2,

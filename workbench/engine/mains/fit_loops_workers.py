@@ -3,35 +3,36 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from workbench.engine.strategies.cpu.mirrored import make_strategy
+    from workbench.engine.strategies.cpu.multi_worker import make_strategy
 
     from ..constants import EPOCHS, SEED, STEPS_PER_EPOCH, STEPS_PER_EXECUTION
+    from ..lesson.compile import compile_model
+    from ..lesson.train_functions import make_train_functions
+    from ..lesson.worker import this_worker
     from ..models.mlp import make_model
-    from ..pipelines.indexed import make_batches
-    from .metrics import make_metrics
-    from .train_functions import make_train_functions
+    from ..pipelines.usual_workers import make_batches
 
 
 def main(run_dir: str) -> None:
     """Train with Keras `fit`, from the first step or from the last checkpoint."""
     strategy = make_strategy()
+    worker = this_worker(strategy)
     tf.keras.utils.set_random_seed(SEED)
     with strategy.scope():
         model = make_model()
         model.optimizer.build(model.trainable_variables)
-    model.compile(
-        model.optimizer,
-        loss=model.loss,
-        metrics=list(make_metrics()[1:]),
-        steps_per_execution=STEPS_PER_EXECUTION,
-        jit_compile=False,
-    )
+        compile_model(model)
     make_train_functions(strategy, model)
     epoch, step = tf.Variable(0), tf.Variable(0)
-    state = {"model": model, "optimizer": model.optimizer, "epoch": epoch, "step": step}
-    checkpoint = tf.train.Checkpoint(**state)
-    manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
-    checkpoint.restore(manager.latest_checkpoint)
+    # The state of random layers, such as Dropout, is no part of a model.
+    others = [each.value for each in model.variables]
+    state = {"model": model, "optimizer": model.optimizer, "others": others}
+    checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, **state)
+    # All workers must save, because they read variables together. Only the checkpoints of the
+    # first worker are used.
+    own_dir = run_dir if worker == 0 else f"{run_dir}/worker-{worker}/scratch"
+    manager = tf.train.CheckpointManager(checkpoint, f"{own_dir}/checkpoints", max_to_keep=3)
+    checkpoint.restore(tf.train.latest_checkpoint(f"{run_dir}/checkpoints"))
 
     def begin_call(_: int, logs: dict | None = None) -> None:
         step.assign_add(STEPS_PER_EXECUTION)  # a checkpoint may be made at the end of the call
@@ -61,4 +62,4 @@ def main(run_dir: str) -> None:
             shuffle=False,
             verbose=2,
         )
-    model.save(f"{run_dir}/model.keras")
+    model.save(f"{own_dir}/model.keras")
