@@ -26,7 +26,7 @@ import tensorflow as tf
 from . import xray
 from .asker import reply
 from .batch_rows import training_arrays
-from .script import import_script
+from .script import import_script, without_xla
 
 MOST_GROUPS, FEWEST_GROUPS = 32, 8
 GROUP_BYTES = 2**30
@@ -185,7 +185,7 @@ def main(run_dir: pathlib.Path, steps: int, in_pass: int, at: str) -> None:
     kept = kept_steps(folder)
     places = [0, *kept] if at == "all" else kept[-1:]
     meet(strategy, places)
-    train_step = xray.without_xla(script, model)
+    train_step = without_xla(script, model)
     gradients = make_gradients(strategy, train_step, model)
     stacked, results = has_layers(script, strategy), []
     for place in places:

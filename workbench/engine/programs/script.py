@@ -27,6 +27,26 @@ def import_script(path: pathlib.Path) -> Any:
     return module
 
 
+def without_xla(script: Any, model: tf.keras.Model) -> Callable:
+    """Return the script's step without XLA, because a compiled step hides its inner values."""
+    if make_steps := getattr(script.make_steps, "__wrapped__", None):  # of a script with a recorder
+        return make_steps(model)[0]
+    own = getattr(script, "train_step", None)
+    if own is not None and hasattr(own, "python_function"):
+        script.train_step = own.python_function
+    function = tf.function
+
+    def uncompiled(*given: Any, **named: Any) -> Any:
+        if not named.get("jit_compile"):
+            return function(*given, **named)
+        return given[0] if given else lambda each: each
+
+    tf.function = uncompiled
+    train_step, _ = script.make_steps(model)
+    tf.function = function
+    return train_step
+
+
 def _add_parts(script: Any) -> None:
     from workbench_observe.patches import Patches
     from workbench_observe.rows import watch_reports
@@ -47,16 +67,14 @@ def _add_parts(script: Any) -> None:
 def _steps_of(script: Any) -> Callable:
     """Return the function that makes the steps of a replica: to train, and to test."""
 
-    def make_steps(model: tf.keras.Model) -> list[Callable]:
-        if hasattr(script, "make_metrics"):
-            steps: list[Callable] = own(model, script.make_metrics(), script.make_metrics())
-            return steps
-        if hasattr(script, "compile_model"):
-            script.compile_model(model)
-        return own(model)
-
     def of_model(model: tf.keras.Model) -> list[Callable]:
+        script.compile_model(model)
         return [model.train_step, model.test_step]
+
+    def make_steps(model: tf.keras.Model) -> list[Callable]:
+        metrics = [script.make_metrics() for _ in range(2 * hasattr(script, "make_metrics"))]
+        steps: list[Callable] = own(model, *metrics)
+        return steps
 
     own: Callable = getattr(script, "make_steps", of_model)
     return make_steps
@@ -70,14 +88,15 @@ def _make_calls(
         train, _ = script.own_loops(strategy, *make_steps(model))
         return lambda data: train(data, tf.constant(count))
     script.STEPS_PER_EXECUTION = count
+    recorded = script.make_steps, script.make_loops
+    script.make_steps, script.make_loops = make_steps, script.own_loops  # as the script calls them
     with strategy.scope():
         script.compile_model(model)
-    if not hasattr(script, "make_train_functions"):
+    if hasattr(script, "make_train_functions"):
+        script.make_train_functions(strategy, model)
+    else:
         model.make_train_function()
-        return model.train_function
-    recorded, script.make_loops = script.make_loops, script.own_loops
-    script.make_train_functions(strategy, model)
-    script.make_loops = recorded
+    script.make_steps, script.make_loops = recorded
     return model.train_function
 
 

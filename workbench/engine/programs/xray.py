@@ -25,7 +25,7 @@ import tensorflow as tf
 
 from .asker import reply
 from .batch_rows import find_rows, rows_of_batch, training_arrays
-from .script import import_script
+from .script import import_script, without_xla
 
 HASH_DIGITS = 12
 PART = "part "
@@ -72,26 +72,6 @@ def make_model(script: Any, strategy: tf.distribute.Strategy) -> tf.keras.Model:
         model = script.make_model()
         model.optimizer.build(model.trainable_variables)
     return model
-
-
-def without_xla(script: Any, model: tf.keras.Model) -> Callable:
-    """Return the script's step without XLA, because a compiled step hides its inner values."""
-    if make_steps := getattr(script.make_steps, "__wrapped__", None):  # of a script with a recorder
-        return make_steps(model)[0]
-    own = getattr(script, "train_step", None)
-    if own is not None and hasattr(own, "python_function"):
-        script.train_step = own.python_function
-    function = tf.function
-
-    def uncompiled(*given: Any, **named: Any) -> Any:
-        if not named.get("jit_compile"):
-            return function(*given, **named)
-        return given[0] if given else lambda each: each
-
-    tf.function = uncompiled
-    train_step, _ = script.make_steps(model)
-    tf.function = function
-    return train_step
 
 
 def restore(model: tf.keras.Model, folder: pathlib.Path, step: int) -> int:
