@@ -100,7 +100,7 @@ INNER: dict[str, tuple[set[str], ...]] = {
 # The third-party packages that a room may import; all other imports are the standard library.
 PACKAGES: dict[str, set[str]] = {
     "engine": {"tensorflow", "numpy", "h5py", "workbench_observe"},
-    "observe": {"tensorflow", "numpy", "keras"},
+    "observe": {"tensorflow", "numpy", "keras", "tf_keras"},
     "experiments": {"numpy", "pandas"},
     "bundle": {"numpy", "pandas"},
     "report": {"numpy", "pandas"},

@@ -53,12 +53,8 @@ def test_every_choice_has_its_files_in_the_engine() -> None:
         for kind in ("cpu", "gpu")
         if not row.tpu
     ]
-    files += ["strategies/tpu", "tasks/task", "tasks/server", "tasks/evaluator", "coordinator"]
-    files += [
-        f"mains/{kind}{row.source}"
-        for row in catalog.LOOPS.values()
-        for kind in ("", "coordinator_")
-    ]
+    files += ["strategies/tpu", "lesson/task", "lesson/evaluator"]
+    files += [f"mains/{kind}{name}" for name in catalog.LOOPS for kind in ("", "coordinator_")]
     files += [f"data/{row.source}" for row in catalog.DATA.values()]
     files += [f"models/{row.source}" for row in catalog.MODELS.values()]
     files += [f"optimizers/{name}" for name in catalog.OPTIMIZERS if name != "compiled"]

@@ -40,13 +40,6 @@ class Strategy(Choice):
 
 
 @dataclass(frozen=True)
-class Loop(Choice):
-    """A training loop; `source` names its files in scripts with a recorder (`engine/mains`)."""
-
-    source: str = ""
-
-
-@dataclass(frozen=True)
 class Data(Choice):
     """A data set; `source` is its file under `engine/data`.
 
@@ -171,16 +164,14 @@ STRATEGIES: Mapping[str, Strategy] = {
     ),
 }
 
-LOOPS: Mapping[str, Loop] = {
-    "custom": Loop(
+LOOPS: Mapping[str, Choice] = {
+    "custom": Choice(
         "Custom loop",
         "A training loop written out in the script, to learn from; the fastest for small models.",
-        source="custom",
     ),
-    "fit": Loop(
+    "fit": Choice(
         "Keras fit",
         "model.fit drives training, with the model's own train_step and compiled loss.",
-        source="fit",
     ),
 }
 

@@ -120,7 +120,7 @@ class RunConfig:
     xla: bool = False
     """Whether XLA compiles each replica's step."""
     steps_per_call: int | str | None = None
-    """Steps in one graph call. None: found at run time (fit: at most 50). 1 helps debugging.
+    """Steps in one graph call. None: about 0.2 s of them by estimate. 1 helps debugging.
     `epoch`: a complete epoch; the run then records and stops only at the end of an epoch."""
     eager: bool = False
     deterministic: bool = False

@@ -1,4 +1,4 @@
-"""The golden scripts in tests/golden: the parts of each script, and the shared parts once.
+"""The golden scripts in tests/golden.
 
 To renew them: `python -m tests.codegen.golden`.
 """
@@ -10,19 +10,12 @@ from pathlib import Path
 
 from tests.machines import LAPTOP
 from workbench.codegen import render_script
-from workbench.codegen.script import HELPERS, MARKS
 from workbench.config import RunConfig
 from workbench.plan import make_plan
 from workbench.runs.functions import keep_function
 
 FOLDER = Path(__file__).parents[1] / "golden"
 OWN_MODEL = Path(__file__).parent / "own_model.py"
-
-PLACES = {
-    "recorder": "# The recorder of all scripts stands here.\n",
-    "coordinator": "# The recorder of workers that do not step together stands here.\n",
-}
-ENTRY = "\n\nif __name__"
 
 CONFIGS = {
     "default_custom_synthetic": RunConfig(strategy="default"),
@@ -55,22 +48,9 @@ def notebook_model() -> str:
         return render_script(make_plan(RunConfig(model=model, loop="fit"), LAPTOP))
 
 
-def shared(text: str) -> dict[str, str]:
-    """Return the shared parts of a script, by the name of their golden file."""
-    rest, found = text.partition(ENTRY)[0].partition(HELPERS)[0], {}
-    for name, mark in reversed(MARKS.items()):
-        rest, separator, part = rest.partition(mark)
-        if separator:
-            found[name] = f"{mark}{part.rstrip()}\n"
-    return found
-
-
 def kept(name: str) -> str:
     """Return the complete golden script."""
-    text = path_of(name).read_bytes().decode()
-    for part in MARKS:
-        text = text.replace(PLACES[part], path_of(part).read_bytes().decode(), 1)
-    return text
+    return path_of(name).read_bytes().decode()
 
 
 def path_of(name: str) -> Path:
@@ -81,11 +61,7 @@ def main() -> None:
     """Write the golden scripts again."""
     argparse.ArgumentParser(description=__doc__).parse_args()
     for name in CONFIGS:
-        text = render(name)
-        for part, lines in shared(text).items():
-            text = text.replace(lines, PLACES[part])
-            path_of(part).write_text(lines, encoding="utf-8")
-        path_of(name).write_text(text, encoding="utf-8")
+        path_of(name).write_text(render(name), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.codegen.golden import CONFIGS, FOLDER, MARKS, kept, path_of, render
+from tests.codegen.golden import CONFIGS, FOLDER, kept, path_of, render
 from tests.machines import LAPTOP
 from workbench.codegen import render_script
 from workbench.plan import make_plan
@@ -22,7 +22,7 @@ def test_the_golden_script_is_the_rendered_script(name: str) -> None:
 
 
 def test_every_golden_script_is_rendered() -> None:
-    assert set(FOLDER.iterdir()) == {path_of(name) for name in (*MARKS, *CONFIGS)}
+    assert set(FOLDER.iterdir()) == {path_of(name) for name in CONFIGS}
 
 
 @pytest.mark.parametrize("name", CONFIGS)

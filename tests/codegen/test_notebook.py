@@ -10,11 +10,15 @@ import pytest
 from tests.codegen.golden import CONFIGS, render
 from tests.machines import LAPTOP
 from workbench.codegen import render_notebook
+from workbench.config import RunConfig
 from workbench.plan import make_plan
 
-STARTED = [name for name in CONFIGS if "def this_worker(" in render(name)]
-SEVERAL = [name for name in CONFIGS if "def run_task(" in render(name)] + STARTED
-ALONE = [name for name in CONFIGS if name not in SEVERAL]
+TASKS = {
+    "multi_worker_fit_synthetic": '{"worker": 2}',
+    "parameter_server_custom_synthetic": '{"chief": 1, "worker": 2, "ps": 1}',
+    "parameter_server_fit_synthetic": '{"chief": 1, "worker": 2, "ps": 1}',
+}
+ALONE = [name for name in CONFIGS if name not in TASKS]
 
 
 def notebook(name: str) -> Any:
@@ -47,14 +51,20 @@ def test_the_cells_together_are_the_script(name: str) -> None:
     assert ast.literal_eval(title.value).rstrip(".") in heading.source
 
 
-@pytest.mark.parametrize("name", SEVERAL)
+@pytest.mark.parametrize("name", TASKS)
 def test_with_several_tasks_one_cell_writes_the_script_and_one_launches_it(name: str) -> None:
     written, launch = cells(name)
     magic, _, text = written.partition("\n")
     assert magic == "%%writefile from_notebook.py"
     assert text.rstrip() == render(name).rstrip()
-    started = 'start_workers("from_notebook.py", 2)'
-    assert launch.endswith(started if name in STARTED else "!{sys.executable} -u from_notebook.py")
+    assert launch.endswith(f'start_tasks("from_notebook.py", {TASKS[name]})')
+
+
+def test_a_notebook_starts_no_evaluator_so_the_chief_tests() -> None:
+    config = RunConfig(strategy="parameter_server", evaluator=True)
+    text = render_notebook(make_plan(config, LAPTOP))
+    assert "EVALUATOR = False" in text
+    assert "def evaluate_checkpoints" not in text
 
 
 @pytest.mark.parametrize("name", ALONE)

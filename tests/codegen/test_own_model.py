@@ -100,7 +100,7 @@ def test_unusual_line_separators_stay_inside_strings(mark: str, tmp_path: Path) 
         "SEED = 1",
         "EPOCHS: int = 1",
         "def make_batches(): ...",
-        "class Recorder: ...",
+        "def make_tester(): ...",
         "def main(): ...",
         "from somewhere import shuffled_rows",
         "import os as json",

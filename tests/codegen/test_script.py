@@ -9,19 +9,15 @@ from typing import Any
 
 import pytest
 
-from tests.codegen.golden import CONFIGS, MARKS, OWN_MODEL, render, shared
+from tests.codegen.golden import CONFIGS, OWN_MODEL, render
 from tests.machines import LAPTOP, TWO_GPUS
 from workbench import catalog
 from workbench.codegen import render_script
-from workbench.codegen.script import HELPERS, MARKER
 from workbench.config import RunConfig
 from workbench.plan import make_plan
 
 STRATEGIES = ("default", "one_device", "mirrored", "central_storage")
 SLOTS = ["make_strategy", "make_data", "make_batches", "make_model", "make_steps", "main"]
-RECORDING = [name for name in CONFIGS if MARKER in render(name)]
-"""The scripts that still have a recorder of their own; all others are plain TensorFlow."""
-LESSONS = [name for name in CONFIGS if name not in RECORDING]
 
 
 def script(machine: Any = LAPTOP, **fields: Any) -> str:
@@ -79,13 +75,6 @@ def test_another_strategy_on_gpus_changes_only_make_strategy(memory: str | int) 
         assert [name for name in one if one[name] != other[name]] == ["make_strategy"]
 
 
-@pytest.mark.parametrize("part", MARKS)
-def test_the_shared_parts_are_the_same_bytes_in_all_scripts(part: str) -> None:
-    found = [shared(render(name)) for name in CONFIGS]
-    assert any(part in parts for parts in found)
-    assert len({parts[part] for parts in found if part in parts}) == 1
-
-
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_script_needs_only_tensorflow_numpy_and_the_standard_library(name: str) -> None:
     nodes = list(ast.walk(ast.parse(render(name))))
@@ -95,34 +84,18 @@ def test_a_script_needs_only_tensorflow_numpy_and_the_standard_library(name: str
     assert roots - set(sys.stdlib_module_names) <= {"numpy", "tensorflow"}
 
 
-@pytest.mark.parametrize("name", LESSONS)
-def test_a_lesson_is_its_slots_in_order_with_public_names_only(name: str) -> None:
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_script_is_its_slots_in_order_with_public_names_only(name: str) -> None:
     fit = CONFIGS[name].loop == "fit"
-    found = [name for name in definitions(render(name)) if name in SLOTS]
-    assert found == [slot for slot in SLOTS if not (fit and slot == "make_steps")]
+    steps = "make_step" if CONFIGS[name].strategy == "parameter_server" else "make_steps"
+    slots = [steps if slot == "make_steps" else slot for slot in SLOTS]
+    found = [name for name in definitions(render(name)) if name in slots]
+    assert found == [slot for slot in slots if not (fit and slot == steps)]
     for node in ast.walk(ast.parse(render(name))):
         assert not isinstance(node, ast.ClassDef)
         if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
             assert (node.attr, fit) == ("_maybe_symbolic_build", True)
             assert "keras#20585" in render(name)
-
-
-@pytest.mark.parametrize("fields", [
-    {"precision": "mixed_float16"}, {"pipeline": "indexed"}, {"pipeline": "numpy"},
-    {"pipeline": "files"}, {"xla": True}, {"last_batch": "keep"},
-    {"model": f"{OWN_MODEL}:build_model"},
-])  # fmt: skip
-@pytest.mark.parametrize("loop", catalog.LOOPS)
-def test_replicas_that_step_together_need_no_recorder(loop: str, fields: dict[str, Any]) -> None:
-    assert "class Recorder" not in script(TWO_GPUS, loop=loop, **fields)
-
-
-@pytest.mark.parametrize("name", RECORDING)
-def test_slots_come_in_order_and_the_recorder_below_the_marker(name: str) -> None:
-    above, below = render(name).split(MARKER)
-    named = [name for name in definitions(above) if name in SLOTS]
-    assert named == SLOTS
-    assert "Recorder" in definitions(below)
 
 
 @pytest.mark.parametrize(
@@ -132,20 +105,12 @@ def test_slots_come_in_order_and_the_recorder_below_the_marker(name: str) -> Non
         ("mirrored_custom_fashion_mnist", 275),
         ("mirrored_fit_fashion_mnist", 235),
         ("multi_worker_fit_synthetic", 215),
+        ("parameter_server_custom_synthetic", 210),
+        ("parameter_server_fit_synthetic", 180),
     ],
 )
 def test_a_script_is_short(name: str, most_lines: int) -> None:
     assert len(render(name).splitlines()) <= most_lines
-
-
-@pytest.mark.parametrize("name", RECORDING)
-def test_helpers_are_the_last_part_and_only_functions(name: str) -> None:
-    _, _, helpers = render(name).partition(HELPERS)
-    *nodes, entry = ast.parse(helpers).body
-    assert isinstance(entry, ast.If)
-    functions = [node for node in nodes if not isinstance(node, ast.Import | ast.ImportFrom)]
-    assert functions
-    assert all(isinstance(node, ast.FunctionDef) for node in functions)
 
 
 @pytest.mark.parametrize("name", CONFIGS)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 import socket
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +16,8 @@ import psutil
 from tests.engine.training import Trained
 from tests.forked import run_program
 from workbench.observe import __main__ as observer
-from workbench.runs.processes.own_modules import own_files
 
 OBSERVER = Path(observer.__file__)
-ASK = Path(__file__).parent / "ask_tasks.py"
-
-
-def train_alone(trained: Trained) -> str:
-    """Run a script without a supervisor, as a user can, and return its output.
-
-    The user's own files are beside it, as a user has to put them.
-    """
-    folder = trained.run.dir
-    for path in own_files(trained.plan.to_json()):
-        shutil.copy(path, folder)
-    command = [folder / "train.py", "--run-dir", folder]
-    return run_program(command, folder, legacy=trained.legacy).stdout
 
 
 def run_workers(
@@ -62,22 +47,30 @@ def run_workers(
         return list(pool.map(run, range(count), variables))
 
 
-@contextmanager
-def worker_variables(count: int) -> Iterator[list[dict[str, str]]]:
+def worker_variables(count: int) -> AbstractContextManager[list[dict[str, str]]]:
     """Give the variables that make each of several processes a worker, and hold their ports."""
+    return cluster_variables({"worker": count})
+
+
+@contextmanager
+def cluster_variables(kinds: Mapping[str, int]) -> Iterator[list[dict[str, str]]]:
+    """Give the variables of each task of a cluster with so many of each kind; hold their ports."""
+    tasks = [(kind, index) for kind, count in kinds.items() for index in range(count)]
+    cluster: dict[str, list[str]] = {kind: [] for kind in kinds}
     with ExitStack() as stack:
-        ports = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for port in ports:
+        for kind, _ in tasks:
+            port = stack.enter_context(socket.socket())
             port.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
             port.bind(("localhost", 0))
-        cluster = {"worker": [f"localhost:{port.getsockname()[1]}" for port in ports]}
-        tasks = [{"type": "worker", "index": index} for index in range(count)]
+            cluster[kind].append(f"localhost:{port.getsockname()[1]}")
         yield [
             {
-                "TF_CONFIG": json.dumps({"cluster": cluster, "task": task}),
+                "TF_CONFIG": json.dumps(
+                    {"cluster": cluster, "task": {"type": kind, "index": index}}
+                ),
                 "TF_GRPC_REUSE_PORT": "1",
             }
-            for task in tasks
+            for kind, index in tasks
         ]
 
 
@@ -86,13 +79,6 @@ def train_workers(trained: Trained) -> str:
     folder = trained.run.dir
     script = [folder / "train.py", "--run-dir", folder]
     return run_workers([OBSERVER, "--run-dir", folder, *script], folder)[0].stdout
-
-
-def replies(script: Path, configs: list[str]) -> list[str]:
-    """Return the reply of a script to each TF_CONFIG."""
-    done = run_program([ASK, script], given=json.dumps(configs))
-    found: list[str] = json.loads(done.stdout.splitlines()[-1])
-    return found
 
 
 def tasks_of(script: Path) -> Iterator[tuple[str, psutil.Process]]:

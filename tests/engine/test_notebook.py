@@ -41,6 +41,15 @@ def test_a_lesson_trains_in_a_kernel_and_keeps_its_model_beside_it(tmp_path: Pat
     assert "epoch " not in again  # all epochs are done
 
 
+@pytest.mark.parametrize(("loop", "line"), [("custom", "epoch 1, "), ("fit", "50/50 - ")])
+def test_a_cell_starts_the_tasks_of_a_coordinator(loop: str, line: str, tmp_path: Path) -> None:
+    config = RunConfig(strategy="parameter_server", loop=loop, epochs=1, synthetic_examples=3200)
+    text = render_notebook(make_plan(config, LAPTOP))
+    printed = execute(nbformat.reads(text, as_version=4), tmp_path)
+    assert sum(each.startswith(line) for each in printed.splitlines()) == 1
+    assert (tmp_path / "run" / "model.keras").is_file()
+
+
 def test_a_model_of_a_file_beside_the_notebook_trains_in_it(tmp_path: Path) -> None:
     config = RunConfig(loop="fit", model=f"{OWN}:plain", epochs=2, synthetic_examples=1280)
     text = render_notebook(make_plan(config, LAPTOP))

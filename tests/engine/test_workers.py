@@ -1,10 +1,6 @@
 """Workers that step together with real TensorFlow give the losses of one device."""
 
 import functools
-import json
-import socket
-import subprocess
-import sys
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
@@ -12,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.engine.tasks import replies, run_workers, task_of, tasks_of, train_workers
-from tests.engine.training import ENDLESS, Trained, train_together, weights, write_run
+from tests.engine.tasks import run_workers, train_workers
+from tests.engine.training import Trained, train_together, weights, write_run
 from tests.forked import run_program
 from tests.runs.run_folders import event_of
-from tests.waiting import LIMIT_SECONDS, until
 from workbench.config import RunConfig
 from workbench.runs.programs.noise import measure_gradients
 from workbench.runs.programs.step_xray import StepXray
@@ -28,8 +23,6 @@ STEPS, EPOCHS, BATCH = 60, 2, 32
 FIELDS = {"epochs": EPOCHS, "global_batch_size": BATCH, "synthetic_examples": STEPS * BATCH}
 Alone = Callable[[str], Trained]
 WORKERS = {**FIELDS, "strategy": "multi_worker_mirrored", "steps_per_call": 1}
-STARTS_ITSELF = {"strategy": "parameter_server", "workers": 2, "steps_per_call": 1}
-"""A script that starts its tasks itself."""
 
 
 @pytest.fixture(scope="module")
@@ -132,59 +125,3 @@ def test_a_script_without_the_addresses_of_all_its_workers_says_what_it_needs(
         assert done.returncode == 1
         assert f"TF_CONFIG with the addresses of 2 workers; it names {count}. Set" in done.stderr
         assert "workbench run --script train.py" in done.stderr
-
-
-def test_a_wrong_tf_config_ends_with_the_rule_the_received_value_and_the_fix(root: Path) -> None:
-    script = write_run(root, "asked", RunConfig(**STARTS_ITSELF)).run.dir / "train.py"
-    with socket.create_server(("", 0)) as server:
-        port = server.getsockname()[1]
-        two = [f"localhost:{port}", "localhost:1"]
-        task, others = {"type": "worker", "index": 0}, {"chief": ["d:1"], "ps": ["e:1"]}
-        wrong = [
-            "{",
-            "[]",
-            json.dumps({"cluster": {**others, "worker": two}}),
-            json.dumps({"task": task}),
-            json.dumps({"cluster": {**others, "worker": two[:1]}, "task": task}),
-            json.dumps({"cluster": {**others, "worker": [*two, "c:1"]}, "task": task}),
-            json.dumps(
-                {"cluster": {**others, "worker": two}, "task": {"type": "evaluator", "index": 0}}
-            ),
-            json.dumps({"cluster": {**others, "worker": ["a", "b"]}, "task": task}),
-            json.dumps({"cluster": {**others, "worker": [1, 2]}, "task": task}),
-            json.dumps({"cluster": {**others, "worker": ["c:1", "c:1"]}, "task": task}),
-            json.dumps({"cluster": {**others, "worker": two}, "task": {**task, "index": -1}}),
-        ]
-        taken = json.dumps({"cluster": {**others, "worker": two}, "task": task})
-        no_port = taken.replace(str(port), "99999")
-        *refusals, in_use, beyond = replies(script, [*wrong, taken, no_port])
-    for text, refusal in zip(wrong, refusals, strict=True):
-        assert refusal.startswith(
-            "TF_CONFIG must name 1 chief, 2 worker, 1 ps tasks, each by its own host:port, "
-        ), text
-        assert f"received {text}. Fix it, or unset it" in refusal
-    assert f"Needs port {port} for itself; " in in_use
-    assert "Address already in use" in in_use
-    assert "Name a free port" in in_use
-    assert beyond.startswith("Needs port 99999 for itself; ")
-    assert "Name a free port" in beyond
-
-
-def test_a_killed_chief_of_a_script_started_alone_ends_the_others_with_a_failure(
-    root: Path,
-) -> None:
-    run = write_run(root, "killed", RunConfig(**{**STARTS_ITSELF, "epochs": ENDLESS})).run
-    script = run.dir / "train.py"
-    command = [sys.executable, str(script), "--run-dir", str(run.dir)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as parent:
-        try:
-            until(lambda: parent.poll() is not None or any(run.dir.glob("worker-*/steps.f4")))
-            victim = task_of(script, "chief-0")
-            assert victim is not None
-            victim.kill()
-            assert parent.wait(LIMIT_SECONDS) != 0
-        finally:
-            parent.kill()
-            for _, task in tasks_of(script):
-                task.kill()
-    until(lambda: not list(tasks_of(script)))

@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -60,19 +60,6 @@ def train_observed(script: ModuleType, folder: Path) -> list[Any]:
     return list(watch.functions.values())
 
 
-def train_recording(script: ModuleType) -> list[Any]:
-    """Run the `main` of a script with a recorder of its own; return its graph functions."""
-    make_loops, loops = script.make_loops, list[Any]()
-
-    def make_and_keep(*args: Any) -> list[Callable[..., Any]]:
-        loops.extend(make_loops(*args))
-        return loops
-
-    script.make_loops = make_and_keep  # type: ignore[attr-defined]
-    script.main()
-    return loops
-
-
 def train(folder: Path) -> int:
     """Run the script of a folder, write its traces beside it and return its exit status."""
     tf.config.run_functions_eagerly(False)  # as before the script of another folder
@@ -81,8 +68,7 @@ def train(folder: Path) -> int:
     status: Any = 0
     functions = list[Any]()
     try:
-        recording = hasattr(script, "Recorder")
-        functions = train_recording(script) if recording else train_observed(script, folder)
+        functions = train_observed(script, folder)
     except SystemExit as end:
         status = end.code
         if isinstance(status, str):
@@ -135,4 +121,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
-    os._exit(0)  # as scripts leave their process: see run_and_leave
+    os._exit(0)  # closes no pipeline, which can take a minute: see leave_with

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.tasks import worker_variables
+from tests.engine.tasks import cluster_variables
 from tests.machines import FOUR_GPUS, LAPTOP, ONE_GPU
 from tests.tpu.test_stand_in import STAND_IN, TPU_VM
 from workbench import catalog
@@ -48,6 +48,13 @@ def test_only_cells_with_legacy_keras_name_it() -> None:
     legacy = {name for name, version in keras.items() if str(version).startswith("tf-keras")}
     assert legacy == {("parameter_server", "fit")}
     assert set(keras.values()) == {"tf-keras 2.21.0", LAPTOP.keras_version}
+
+
+TASKS = {
+    "multi_worker_mirrored": {"worker": 2},
+    "parameter_server": {"chief": 1, "worker": 2, "ps": 1},
+}
+"""The tasks of the strategies that have several."""
 
 
 @pytest.mark.parametrize(
@@ -163,19 +170,20 @@ def test_each_script_started_alone_gives_the_losses_of_its_run(
     for name in ("train.py", "run.json", "plan.json", "config.json"):
         shutil.copy(run.dir / name, tmp_path)
     command = [python, *Launch(str(python), tmp_path).command(tmp_path)]
-    count = 2 if strategy == "multi_worker_mirrored" else 1  # the other scripts start themselves
-    with worker_variables(count) as named, ExitStack() as stack:
-        begun = [
-            stack.enter_context(
-                subprocess.Popen(
-                    command, cwd=tmp_path, env={**os.environ, **(variables if count > 1 else {})},
-                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                )
-            )
-            for variables in named
-        ]  # fmt: skip
-        errors = [each.communicate()[1] for each in begun]
-    assert [each.returncode for each in begun] == [0] * count, errors
+    kinds = TASKS.get(strategy, {"worker": 1})
+    several = sum(kinds.values()) > 1
+    with cluster_variables(kinds) as named, ExitStack() as stack:
+        begun = []
+        for variables in named:
+            process = subprocess.Popen(
+                command, cwd=tmp_path, env={**os.environ, **(variables if several else {})},
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            )  # fmt: skip
+            begun.append(stack.enter_context(process))
+            stack.callback(process.kill)  # workers and parameter servers of a chief serve forever
+        leading = begun[: next(iter(kinds.values()))]
+        errors = [each.communicate()[1] for each in leading]
+    assert [each.returncode for each in leading] == [0] * len(leading), errors
     alone = open_run(str(tmp_path))
     if catalog.STRATEGIES[strategy].synchronous:
         found = compare(alone, run, cell.precision)

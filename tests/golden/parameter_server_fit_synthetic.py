@@ -4,17 +4,16 @@ import os
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # Keras 3 takes no DatasetCreator: tensorflow#55668
 
-import os
-import threading
+import argparse
+import functools
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 SEED = 42  # decides data, first weights and order of examples
 WORKERS = 2  # processes that train
-TASKS = {"chief": 1, "worker": WORKERS, "ps": 1}  # processes of each kind; the first kind leads
+TASKS = {"chief": 1, "worker": WORKERS, "ps": 1}  # processes of each kind
 EVALUATOR = False  # True: a separate process tests the checkpoints; False: the chief does
 NUM_TRAIN_EXAMPLES = 10_000  # examples to train on
 NUM_TEST_EXAMPLES = 2_000  # examples to test on
@@ -23,23 +22,43 @@ NOISE = 0.1  # standard deviation of the score's noise
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 EPOCHS = 5  # each followed by a test pass
 STEPS_PER_EPOCH = 156  # 10,000 examples, 156 steps an epoch; 16 examples left out
-TEST_STEPS = 32  # every test example once
 LEARNING_RATE = 0.001  # independent of the number of replicas
-ACCURACY = tf.keras.metrics.binary_accuracy  # 1 or 0 for each example
-STEPS_PER_CALL = None  # in a graph call; None: enough for 0.2 s
-RUN_EAGERLY = False  # True: no graphs, for debugging
+STEPS_PER_EXECUTION = 20  # steps in one call of a graph function
+
+
+def this_task() -> tf.distribute.cluster_resolver.ClusterResolver:
+    """Return the task that this process is, with the addresses of all; TF_CONFIG names them."""
+    task = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+    found = {kind: len(each) for kind, each in task.cluster_spec().as_dict().items()}
+    if found != TASKS:
+        needed, named = (
+            ", ".join(f"{n} {kind}" for kind, n in each.items()) for each in (TASKS, found)
+        )
+        raise SystemExit(
+            f"Needs TF_CONFIG with the addresses of {needed}; it names {named or 'none'}. Set it "
+            "for the process of each task, or start all: workbench run --script train.py"
+        )
+    return task
+
+
+def serve(task: tf.distribute.cluster_resolver.ClusterResolver) -> None:
+    """Serve the chief as a worker or a parameter server, until something ends this process."""
+    cluster = task.cluster_spec()
+    # With fewer threads, a call can wait for another one forever.
+    threads = max(os.cpu_count() or 1, cluster.num_tasks("worker") + 1)
+    config = tf.compat.v1.ConfigProto(inter_op_parallelism_threads=threads)
+    tf.distribute.Server(
+        cluster, task.task_type, task.task_id, protocol="grpc", config=config
+    ).join()
 
 
 def make_strategy() -> tf.distribute.Strategy:
     """Keep variables on the parameter servers; each worker computes on its CPU, at its own pace."""
+    task = this_task()
     tf.config.set_visible_devices([], "GPU")
-    resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
-    return tf.distribute.ParameterServerStrategy(resolver)
-
-
-def open_devices(worker: int) -> None:
-    """Let a worker compute on its CPU."""
-    tf.config.set_visible_devices([], "GPU")
+    if task.task_type != "chief":
+        serve(task)
+    return tf.distribute.ParameterServerStrategy(task)
 
 
 def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
@@ -53,17 +72,23 @@ def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     return tuple(zip(*parts))
 
 
-def make_batches(done: np.ndarray) -> tuple[Callable, tf.data.Dataset]:
-    """Return a function that makes a worker's training batches, and the repeated test batches.
+def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
+    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
+    positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
+    seed = tf.stack([SEED, epoch])
+    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
 
-    Worker w of W takes the batches w, w + W, w + 2W, ... of all epochs, without those that it has
-    done: `done`, int64 [W].
+
+def make_batches() -> tuple[Callable, tf.data.Dataset]:
+    """Return a function of a step, which makes a worker's batches from there on, and the tests.
+
+    Worker w of W takes the batches w, w + W, w + 2W, ... of all epochs, without its share of the
+    steps that are done.
     """
     examples, tests = make_data()
     examples = tf.nest.map_structure(tf.constant, examples)
-    first = tf.constant(done)
 
-    def train(_: tf.distribute.InputContext | None = None) -> tf.data.Dataset:
+    def train(start_step: int, _: tf.distribute.InputContext | None = None) -> tf.data.Dataset:
         # Not input_pipeline_id, which is 0 in every worker here.
         worker = tf.distribute.coordinator.experimental_get_current_worker_index()
 
@@ -73,11 +98,10 @@ def make_batches(done: np.ndarray) -> tuple[Callable, tf.data.Dataset]:
             rows = shuffled_rows(step // STEPS_PER_EPOCH, position, PER_REPLICA_BATCH_SIZE)
             return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
 
-        steps = tf.data.Dataset.counter(first[worker])
+        steps = tf.data.Dataset.counter(start_step // WORKERS)
         return steps.map(batch_at, tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
 
-    test = tf.data.Dataset.from_tensor_slices(tests).batch(PER_REPLICA_BATCH_SIZE)
-    return train, test.repeat().prefetch(tf.data.AUTOTUNE)
+    return train, tf.data.Dataset.from_tensor_slices(tests).batch(PER_REPLICA_BATCH_SIZE)
 
 
 def make_optimizer() -> tf.keras.optimizers.Optimizer:
@@ -99,294 +123,58 @@ def make_model() -> tf.keras.Model:
     return model
 
 
-def make_steps(model: tf.keras.Model) -> list[Callable]:
-    """Wrap the model's own train_step and test_step so that they return what is recorded.
-
-    Both return the replica's sum of losses, its correct answers and its examples.
-    """
-    compute_loss, seen = model.compute_loss, threading.local()  # each replica has its thread
-
-    def watched_loss(
-        x: Any = None, y: Any = None, y_pred: Any = None, *rest: Any, **named: Any
-    ) -> tf.Tensor:
-        loss = compute_loss(x, y, y_pred, *rest, **named)
-        # Keras divides a replica's mean by the replicas, because their gradients are summed.
-        mean = loss * tf.distribute.get_strategy().num_replicas_in_sync
-        examples = tf.cast(tf.shape(y)[0], loss.dtype)
-        correct = tf.reduce_sum(tf.cast(ACCURACY(y, y_pred), loss.dtype))
-        # A short last batch may leave a replica without examples: then the mean is NaN.
-        seen.row = tf.stack([tf.math.multiply_no_nan(mean, examples), correct, examples])
-        return loss
-
-    def recorded(step: Callable) -> Callable:
-        def run(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
-            seen.row = None
-            step(batch)
-            if seen.row is None:
-                raise SystemExit(
-                    f"Losses are recorded in self.compute_loss; {step.__name__} of {model.name} "
-                    "does not call it. Take the loss from there, or choose the custom loop."
-                )
-            return seen.row
-
-        return run
-
-    model.compute_loss = watched_loss
-    return [recorded(model.train_step), recorded(model.test_step)]
+def make_tester() -> tf.keras.Model:
+    """Return a model for tests in this process, which gets the weights of the trained one."""
+    tester = make_model()
+    tester.compile(loss=tester.loss, metrics=["accuracy"])
+    return tester
 
 
-def make_loops(
-    strategy: tf.distribute.Strategy, train_step: Callable, test_step: Callable
-) -> list[Callable]:
-    """Return two graph functions of many steps: one to train on a worker, one to test here.
-
-    Training returns the worker's number, the results of its steps [step, 1, 3], the times before
-    each step read the weights and after it updated them [step, 2], and the times when the call
-    began and ended. Times are float64 seconds since 1970 on the worker.
-    """
-
-    @tf.function  # separate: control dependencies do not reach into strategy.run
-    def step(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
-        return strategy.run(train_step, args=(batch,))
-
-    @tf.function
-    def train(iterator: tf.distribute.DistributedIterator, count: tf.Tensor) -> tuple:
-        worker = tf.distribute.coordinator.experimental_get_current_worker_index()
-        began = tf.timestamp()
-        rows = tf.TensorArray(tf.keras.backend.floatx(), size=count)
-        times = tf.TensorArray(tf.float64, size=count)
-        with tf.control_dependencies([began]):
-            for number in tf.range(count):
-                batch = next(iterator)
-                with tf.control_dependencies(tf.nest.flatten(batch)):
-                    reads = tf.timestamp()
-                with tf.control_dependencies([reads]):
-                    row = step(batch)
-                with tf.control_dependencies([row]):
-                    updated = tf.timestamp()
-                rows = rows.write(number, row[None])
-                times = times.write(number, tf.stack([reads, updated]))
-        result = rows.stack()
-        with tf.control_dependencies([result]):
-            return worker, result, times.stack(), tf.stack([began, tf.timestamp()])
-
-    @tf.function
-    def test(iterator: tf.data.Iterator, count: tf.Tensor) -> tf.Tensor:
-        rows = tf.TensorArray(tf.keras.backend.floatx(), size=count)
-        for number in tf.range(count):
-            rows = rows.write(number, test_step(next(iterator))[None])
-        return rows.stack()
-
-    return [train, test]
+def compile_model(model: tf.keras.Model) -> None:
+    """Choose what `fit` measures, and how many steps a worker does in a call."""
+    model.compile(
+        model.optimizer,
+        model.loss,
+        metrics=["accuracy"],
+        steps_per_execution=STEPS_PER_EXECUTION,
+    )
 
 
-def main() -> None:
-    """Schedule the steps of Keras `fit`, from the first step or the last checkpoint."""
-    recorder = Coordinator()
+def main(run_dir: str) -> None:
+    """Train with Keras `fit`, from the first step or from the last checkpoint."""
     strategy = make_strategy()
     tf.keras.utils.set_random_seed(SEED)
-    tf.config.run_functions_eagerly(RUN_EAGERLY)
     with strategy.scope():
         model = make_model()
-    recorder.restore(strategy, model)
-    make_own_batches, tests = make_batches(recorder.worker_steps)
-    test_data = iter(tests)
-    train_steps, test_steps = make_loops(strategy, *make_steps(model))
-
-    def train_function(iterator: tf.distribute.DistributedIterator) -> dict[str, float]:
-        left = (recorder.epoch + 1) * STEPS_PER_EPOCH - recorder.step
-        return recorder.train(train_steps, iterator, left)
-
-    def test(_: int, logs: dict[str, float]) -> None:
-        if recorder.tested_elsewhere:
-            recorder.end_epoch()
-        else:
-            results = recorder.test(test_steps, test_data, TEST_STEPS)
-            logs.update({f"val_{name}": value for name, value in results.items()})
-
-    # Keras calls this as an epoch's only step; it runs Keras' steps on workers and records each.
-    model.train_function = train_function
-    model.fit(
-        tf.keras.utils.experimental.DatasetCreator(make_own_batches),
-        initial_epoch=recorder.epoch,
-        epochs=EPOCHS,
-        steps_per_epoch=1,
-        callbacks=[tf.keras.callbacks.LambdaCallback(on_epoch_end=test)],
-        verbose=0,
-    )
-    recorder.finish()
-
-
-def evaluate_checkpoints() -> None:
-    """Test the checkpoint at the end of each epoch, while the other tasks train."""
-    recorder = Recorder()
-    if not recorder.dir:
-        raise SystemExit("Needs --run-dir, where the chief saves its checkpoints; got none.")
-    tf.config.set_visible_devices([], "GPU")
-    tf.keras.utils.set_random_seed(SEED)
-    model, progress = make_model(), tf.Variable([0.0] * 6, dtype=tf.float64)
-    checkpoint = tf.train.Checkpoint(model=model, progress=progress)
-    batches = iter(make_batches(np.zeros(WORKERS, np.int64))[1])
-    _, test_steps = make_loops(tf.distribute.get_strategy(), *make_steps(model))
-    recorder.event("serving")
-    tested = 0
-    for path in new_checkpoints(recorder.dir, recorder.stop):
-        try:
-            checkpoint.restore(path).expect_partial()
-        except tf.errors.OpError:
-            continue  # deleted, because the chief keeps three and tests can be slow; or damaged
-        step, epoch = progress.numpy()[:2].astype(int).tolist()
-        if epoch > tested and step == epoch * STEPS_PER_EPOCH:
-            rows = test_steps(batches, tf.constant(TEST_STEPS)).numpy()
-            loss, correct, examples = rows.sum(axis=(0, 1), dtype=float)
-            result = {"test_loss": loss / examples, "test_accuracy": correct / examples}
-            recorder.event("evaluated", epoch=epoch, step=step, **result)
-            tested = epoch
-    recorder.event("finished")
-
-
-def threads_for(cluster: tf.train.ClusterSpec) -> int:
-    """Return the threads that a server needs: a thread for each CPU, or more if these are few.
-
-    On one CPU, TensorFlow would take one thread, in which a call would wait for another forever:
-    worker_config in https://www.tensorflow.org/tutorials/distribute/parameter_server_training.
-    """
-    on_linux = hasattr(os, "sched_getaffinity")
-    cpus = len(os.sched_getaffinity(0)) if on_linux else os.cpu_count() or 1
-    return max(cpus, cluster.num_tasks("worker") + 1)
-
-
-def serve() -> None:
-    """Serve the chief as a worker or a parameter server until something ends this process."""
-    recorder = Recorder()
-    resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
-    kind, index = resolver.task_type, resolver.task_id
-    if kind == "worker":
-        open_devices(index)
-    else:
-        tf.config.set_visible_devices([], "GPU")
-    cluster = resolver.cluster_spec()
-    config = tf.compat.v1.ConfigProto(inter_op_parallelism_threads=threads_for(cluster))
-    server = tf.distribute.Server(cluster, kind, index, protocol="grpc", config=config)
-    recorder.event("serving")
-    end_with_chief(recorder)
-    server.join()
-
-
-# The recorder of all scripts stands here.
-
-
-# The recorder of workers that do not step together stands here.
-
-
-# ---- Helpers of the functions at the top. ----
-import json
-import os
-import pathlib
-import socket
-import subprocess
-import sys
-import threading
-import time
-from collections.abc import Callable, Iterator
-
-import tensorflow as tf
-
-
-def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
-    positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
-    seed = tf.stack([SEED, epoch])
-    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
-
-
-def new_checkpoints(run_dir: pathlib.Path, stop: threading.Event) -> Iterator[str]:
-    """Yield each checkpoint once, until the chief has finished or a stop is requested."""
-    seen, over = set[str](), False
-    while not (over or stop.is_set()):
-        over = chief_has_finished(run_dir)  # before the list, so its last save counts
-        saved = tf.train.get_checkpoint_state(str(run_dir / "checkpoints"))
-        for path in saved.all_model_checkpoint_paths if saved else ():
-            if path not in seen and not stop.is_set():
-                seen.add(path)
-                yield path
-        time.sleep(0.2)
-
-
-def chief_has_finished(run_dir: pathlib.Path) -> bool:
-    """Return whether the chief has reported its last step; after that it saves nothing."""
-    try:
-        events = (run_dir / "chief-0" / "events.jsonl").read_text().splitlines()
-        last = json.loads(events[-1])
-    except (OSError, ValueError, IndexError):
-        return False  # no event yet, or a half-written line
-    # An earlier attempt that finished had fewer steps to do.
-    return bool(last["event"] == "finished" and last["step"] == EPOCHS * STEPS_PER_EPOCH)
-
-
-def run_task(**roles: Callable) -> None:
-    """Run the task that TF_CONFIG names; without TF_CONFIG, start all tasks here."""
-    text = os.environ.get("TF_CONFIG")
-    if text is None:
-        sys.exit(start_tasks())
-    try:
-        config = json.loads(text)
-        cluster, kind, index = config["cluster"], config["task"]["type"], config["task"]["index"]
-        port = int(cluster[kind][index].rpartition(":")[2]) if kind in TASKS else 0
-        if kind not in roles or {name: len(cluster[name]) for name in cluster} != TASKS:
-            raise LookupError(kind)
-        addresses = [address for name in cluster for address in cluster[name]]
-        if index < 0 or len(set(addresses)) < len(addresses):
-            raise ValueError(index)
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
-        needed = ", ".join(f"{size} {name}" for name, size in TASKS.items())
-        raise SystemExit(
-            f"TF_CONFIG must name {needed} tasks, each by its own host:port, and the one to run "
-            f"here; received {text}. Fix it, or unset it to start all tasks on this machine."
-        ) from error
-    held = os.environ.get("TF_GRPC_REUSE_PORT") == "1"  # set by the starter of this task
-    with socket.socket() as probe:
-        shared = socket.SO_REUSEPORT if held else socket.SO_REUSEADDR
-        probe.setsockopt(socket.SOL_SOCKET, shared, 1)  # so a restarted task can bind again
-        try:
-            probe.bind(("", port))
-        except (OSError, OverflowError) as error:
-            fix = "Name a free port in the TF_CONFIG of every task."
-            raise SystemExit(f"Needs port {port} for itself; {error}. {fix}") from error
-    roles[kind]()
-
-
-def start_tasks() -> int:
-    """Run each task in a process of this script until the first kind of task ends or fails."""
-    names = [(kind, index) for kind, size in TASKS.items() for index in range(size)]
-    ports = [socket.socket() for _ in names]  # bound until the end, so no port is lost
-    cluster: dict[str, list[str]] = {kind: [] for kind in TASKS}
-    for (kind, _), port in zip(names, ports):
-        port.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        port.bind(("", 0))
-        cluster[kind].append(f"localhost:{port.getsockname()[1]}")
-    tasks: list[subprocess.Popen] = []
-    for kind, index in names:
-        config = {"cluster": cluster, "task": {"type": kind, "index": index}}
-        settings = {"TF_CONFIG": json.dumps(config), "WORKBENCH_NO_EVALUATOR": "1"}
-        environment = {**os.environ, **settings, "TF_GRPC_REUSE_PORT": "1"}
-        output = subprocess.DEVNULL if tasks else None  # the first prints what all have in common
-        tasks.append(subprocess.Popen([sys.executable, *sys.argv], env=environment, stdout=output))
-    leading = tasks[: next(iter(TASKS.values()))]
-    try:
-        while None in (ends := [task.poll() for task in leading]):
-            if any(ends):
-                time.sleep(1)  # until the others have also failed and reported it
-                break
-            time.sleep(0.1)
-    finally:
-        for task in tasks:
-            task.kill()
-    return max(abs(task.wait()) for task in leading)
+        model.optimizer.build(model.trainable_variables)
+        compile_model(model)
+    tester = make_tester()
+    epoch, step = tf.Variable(0), model.optimizer.iterations
+    state = {"model": model, "optimizer": model.optimizer}
+    checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, **state)
+    manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
+    checkpoint.restore(manager.latest_checkpoint)
+    own_batches, tests = make_batches()
+    for number in range(int(epoch.numpy()), EPOCHS):
+        done = int(step.numpy())
+        left = (number + 1) * STEPS_PER_EPOCH - done
+        data = tf.keras.utils.experimental.DatasetCreator(functools.partial(own_batches, done))
+        if left > 0:
+            model.fit(
+                data, initial_epoch=number, epochs=number + 1, steps_per_epoch=left, verbose=2
+            )
+        tester.set_weights(model.get_weights())
+        if not EVALUATOR:
+            tester.evaluate(tests, verbose=2)
+        epoch.assign(number + 1)
+        manager.save()
+    tester.save(f"{run_dir}/model.keras")
 
 
 if __name__ == "__main__":
-    run_and_leave(run_task, chief=main, worker=serve, ps=serve, evaluator=evaluate_checkpoints)
+    options = argparse.ArgumentParser()
+    options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
+    main(options.parse_args().run_dir)
 
-# config: {"sha256": "b43bd06e901b2bf6", "config": {"strategy": "parameter_server", "loop": "fit",
+# config: {"sha256": "02cecf5800304ce4", "config": {"strategy": "parameter_server", "loop": "fit",
 #     "devices": ["CPU:0"], "workers": 2, "parameter_servers": 1}}

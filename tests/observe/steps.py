@@ -21,7 +21,7 @@ STRATEGY = tf.distribute.MirroredStrategy(
     ["CPU:0", "CPU:1"], cross_device_ops=tf.distribute.ReductionToOneDevice()
 )
 patches = Patches()
-rows = Rows(patches, lambda strategy: None, lambda step: None)
+rows = Rows(patches, lambda *_: None, lambda strategy: None, lambda step: None)
 with STRATEGY.scope():
     weight = tf.Variable(2.0)
     optimizer = tf.keras.optimizers.SGD(0.0)

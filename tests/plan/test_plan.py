@@ -55,23 +55,22 @@ def test_data_has_its_usual_model(data: str, model: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "steps", "execution"),
+    ("fields", "steps"),
     [
-        ({}, None, 50),
-        ({"pipeline": "indexed"}, None, 39),
-        ({"steps_per_call": 7}, 7, 7),
-        ({"steps_per_call": "epoch"}, 78, 78),
-        ({"steps_per_call": "epoch", "strategy": "parameter_server"}, 78, 78),
-        ({"steps_per_call": 1}, 1, 1),
-        ({"eager": True}, 1, 1),
-        ({"eager": True, "steps_per_call": 5}, 1, 1),
+        ({"steps_per_call": 7}, 7),
+        ({"steps_per_call": "epoch"}, 78),
+        ({"steps_per_call": "epoch", "strategy": "parameter_server"}, 78),
+        ({"strategy": "parameter_server"}, 20),
+        ({"strategy": "parameter_server", "steps_per_epoch": 6}, 3),
+        ({"steps_per_call": 1}, 1),
+        ({"eager": True}, 1),
+        ({"eager": True, "steps_per_call": 5}, 1),
     ],
 )
-def test_steps_per_call_are_found_during_training_unless_configured(
-    fields: dict[str, Any], steps: int | None, execution: int
+def test_a_call_has_as_many_steps_as_configured_or_by_estimate(
+    fields: dict[str, Any], steps: int
 ) -> None:
-    assert plan(**fields).steps_per_call == steps
-    assert plan(loop="fit", **fields).steps_per_execution == execution
+    assert plan(**fields).graph_steps == steps
 
 
 @pytest.mark.parametrize("examples", [10_000, 16_000, 60_000, 101 * 128])

@@ -133,7 +133,7 @@ def test_edits_of_a_custom_function_become_its_text(tmp_path: Path) -> None:
     assert "WIDTH = 64" in again
 
 
-def test_a_function_may_use_a_name_that_the_recorder_imports(tmp_path: Path) -> None:
+def test_a_function_may_use_the_name_of_a_module(tmp_path: Path) -> None:
     source = "import numpy as np\n\n\ndef load():\n    time = np.arange(10.0)\n"
     source += "    return (time, time), (time, time)\n"
     data, model = (

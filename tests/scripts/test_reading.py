@@ -166,7 +166,7 @@ def test_a_constant_changed_by_hand_becomes_its_field(line: str, fields: dict[st
          "AutoShardPolicy.FILE", "AutoShardPolicy.DATA", {"auto_shard": "data"}),
         ({"strategy": "multi_worker_mirrored"}, "CommunicationImplementation.AUTO",
          "CommunicationImplementation.RING", {"communication": "ring"}),
-        ({"strategy": "parameter_server"}, "STEPS_PER_CALL = None", "STEPS_PER_CALL = 3",
+        ({"strategy": "parameter_server"}, "STEPS_PER_EXECUTION = 20", "STEPS_PER_EXECUTION = 3",
          {"steps_per_call": 3}),
         ({}, "NUM_TRAIN_EXAMPLES = 10_000", "NUM_TRAIN_EXAMPLES = 5_000",
          {"synthetic_examples": 5_000}),

@@ -6,7 +6,7 @@ from workbench.syntax import own_name, renamed
 
 
 @pytest.mark.parametrize(
-    ("name", "own"), [("SEED", "OWN_SEED"), ("main", "own_main"), ("Recorder", "own_Recorder")]
+    ("name", "own"), [("SEED", "OWN_SEED"), ("main", "own_main"), ("Model", "own_Model")]
 )
 def test_the_other_name_is_a_constant_if_the_name_is_one(name: str, own: str) -> None:
     assert own_name(name) == own

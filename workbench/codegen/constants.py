@@ -16,16 +16,16 @@ LINE_LENGTH = 100
 EAGERLY = "tf.config.run_functions_eagerly(True)  # no graphs, for debugging"
 
 
-def constants(plan: Plan, used: frozenset[str], *, lesson: bool) -> str:
+def constants(plan: Plan, used: frozenset[str]) -> str:
     """Return each constant that the script uses with its comment, in reading order."""
     used |= {"WORKERS"} if "TASKS" in used else set()  # TASKS contains WORKERS
     lines = [
         _commented(f"{name} = {value}", comment)
-        for name, value, comment in _all(plan, lesson)
+        for name, value, comment in _all(plan)
         if name in used
     ]
     config = plan.config
-    eager = [EAGERLY] if config.eager and "RUN_EAGERLY" not in used else []
+    eager = [EAGERLY] if config.eager else []
     settings = _precision(config.precision) + _determinism(config.deterministic) + eager
     return "\n".join(lines + settings)
 
@@ -63,7 +63,7 @@ def literal(value: object) -> str:
     return repr(value)
 
 
-def _all(plan: Plan, lesson: bool) -> Iterator[tuple[str, str, str]]:
+def _all(plan: Plan) -> Iterator[tuple[str, str, str]]:
     each, replicas = plan.per_replica_batch_size, plan.num_replicas_in_sync
     yield "SEED", repr(plan.config.seed), "decides data, first weights and order of examples"
     yield from _device_constants(plan)
@@ -85,27 +85,21 @@ def _all(plan: Plan, lesson: bool) -> Iterator[tuple[str, str, str]]:
     if plan.data in catalog.DATA:
         accuracy = catalog.DATA[plan.data].accuracy
         metric = "".join(part.capitalize() for part in accuracy.split("_"))
-        named = f"tf.keras.metrics.{metric if lesson else accuracy}"
+        named = f"tf.keras.metrics.{metric if plan.synchronous else accuracy}"
         yield "ACCURACY", named, "1 or 0 for each example"
     yield "CLIP_NORM", repr(plan.config.clip_norm), "of the gradient summed over the replicas"
     yield "STEPS_PER_STACK", repr(plan.steps_per_stack), "batches in one element of the pipeline"
-    if lesson:
-        in_call = "steps in one call of a graph function"
-        if plan.loop == "fit":
-            in_call = "divides the steps of an epoch, else Keras 3 trains too many"
-        elif plan.pipeline == "indexed":
-            in_call += "; a multiple of STEPS_PER_STACK"
-        yield "STEPS_PER_EXECUTION", repr(plan.graph_steps), in_call
-    else:
-        yield "STEPS_PER_EXECUTION", repr(plan.steps_per_execution), "steps between two callbacks"
-        in_call = "in a graph call; None: enough for 0.2 s"
-        yield "STEPS_PER_CALL", repr(plan.steps_per_call), in_call
-    yield "RUN_EAGERLY", repr(plan.config.eager), "True: no graphs, for debugging"
+    in_call = "steps in one call of a graph function"
+    if plan.loop == "fit" and plan.synchronous:
+        in_call = "divides the steps of an epoch, else Keras 3 trains too many"
+    elif plan.pipeline == "indexed" and plan.synchronous:
+        in_call += "; a multiple of STEPS_PER_STACK"
+    yield "STEPS_PER_EXECUTION", repr(plan.graph_steps), in_call
 
 
 def _device_constants(plan: Plan) -> Iterator[tuple[str, str, str]]:
     yield "WORKERS", repr(plan.workers), "processes that train"
-    yield "TASKS", _tasks(plan), "processes of each kind; the first kind leads"
+    yield "TASKS", _tasks(plan), "processes of each kind"
     evaluated = "True: a separate process tests the checkpoints; False: the chief does"
     yield "EVALUATOR", repr(plan.config.evaluator), evaluated
     yield "DEVICES", literal(plan.physical_devices), "must be on this machine"
@@ -125,8 +119,6 @@ def _device_constants(plan: Plan) -> Iterator[tuple[str, str, str]]:
 
 
 def _tasks(plan: Plan) -> str:
-    if plan.synchronous:
-        return '{"worker": WORKERS}'
     servers = sum(task.startswith("ps-") for task in plan.tasks)
     return f'{{"chief": 1, "worker": WORKERS, "ps": {servers}}}'
 

@@ -13,11 +13,6 @@ if TYPE_CHECKING:
     from ..plan import Plan
 
 
-def is_lesson(plan: Plan) -> bool:
-    """Return whether a plan's script is plain TensorFlow, which an observer records."""
-    return plan.synchronous
-
-
 def compiles_model(plan: Plan) -> bool:
     """Return whether XLA compiles the model's forward pass, and not whole steps."""
     return plan.config.xla and plan.own_model is None
@@ -29,7 +24,6 @@ def _reads_dataset(plan: Plan) -> bool:
 
 def files(plan: Plan) -> dict[str, str]:
     """Return the file of each slot, in the order of the slots; without the user's functions."""
-    lesson = is_lesson(plan)
     return {
         **_strategy(plan),
         "data": _data(plan),
@@ -37,11 +31,11 @@ def files(plan: Plan) -> dict[str, str]:
         **({"xla": "lesson/xla"} if compiles_model(plan) else {}),
         **_optimizer(plan),
         **_model(plan),
-        **(_lesson(plan) if lesson else _with_recorder(plan)),
+        **(_together(plan) if plan.synchronous else _led(plan)),
     }
 
 
-def _lesson(plan: Plan) -> dict[str, str]:
+def _together(plan: Plan) -> dict[str, str]:
     several, fit = len(plan.tasks) > 1, plan.loop == "fit"
     own = "_own" * (plan.own_model is not None)
     slots = {"compile": f"lesson/compile{own}"} if fit else {}
@@ -71,21 +65,21 @@ def _kind_of_steps(plan: Plan) -> str:
     return "_xla" if plan.config.xla and plan.own_model is not None else ""
 
 
-def _with_recorder(plan: Plan) -> dict[str, str]:
-    source = catalog.LOOPS[plan.loop].source
-    return {
-        **_steps(plan),
-        "loops": "loops/scheduled",
-        "main": f"mains/coordinator_{source}",
-        "evaluator": "tasks/evaluator",
-        "checkpoints": "tasks/new_checkpoints",
-        "server": "tasks/server",
-        "task": "tasks/task",
-    }
+def _led(plan: Plan) -> dict[str, str]:
+    own, fit = "_own" * (plan.own_model is not None), plan.loop == "fit"
+    slots = {"tester": f"lesson/tester{own}"}
+    if plan.config.evaluator:
+        slots["evaluator"] = "lesson/evaluator"
+    if fit:
+        return {**slots, "compile": f"lesson/compile_led{own}", "main": "mains/coordinator_fit"}
+    of = "own_step" if plan.own_step is not None else "own_model" if own else "built_in"
+    steps = {"steps": f"steps/{of}_worker", "loops": "loops/scheduled"}
+    return {**slots, **steps, "main": "mains/coordinator_custom"}
 
 
 def _strategy(plan: Plan) -> dict[str, str]:
     source = catalog.STRATEGIES[plan.strategy].source
+    task = {} if plan.synchronous else {"task": "lesson/task"}
     if plan.on_tpu:
         return {"strategy": f"strategies/{source}"}
     device = "cpu" if plan.physical_devices[0].startswith("CPU") else "gpu"
@@ -95,7 +89,7 @@ def _strategy(plan: Plan) -> dict[str, str]:
     if on_hosts and (plan.synchronous or device == "gpu"):
         device = f"hosts_{device}"  # no other task uses these devices
     gpus = {"gpus": "strategies/gpus"} if device.endswith("gpu") else {}
-    return {**gpus, "strategy": f"strategies/{device}/{source}"}
+    return {**task, **gpus, "strategy": f"strategies/{device}/{source}"}
 
 
 def _data(plan: Plan) -> str:
@@ -137,13 +131,3 @@ def _model(plan: Plan) -> dict[str, str]:
     if plan.own_model is not None:
         return {"model": "models/own", **own}
     return {"model": f"models/{catalog.MODELS[plan.model].source}", **own}
-
-
-def _steps(plan: Plan) -> dict[str, str]:
-    source, custom = f"steps/{catalog.LOOPS[plan.loop].source}", plan.loop == "custom"
-    if plan.own_step is not None:
-        return {"accuracy": "programs/models/accuracy", "steps": "steps/custom_step"}
-    if plan.own_model is not None:
-        own = {"accuracy": "programs/models/accuracy", "watched": "steps/watched"}
-        return {**own, "steps": f"{source}_own"}
-    return {"steps": "steps/custom_worker" if custom else source}

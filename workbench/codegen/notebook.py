@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from .files import is_lesson
+from .constants import literal
 from .script import (
     ALONE,
     ignores_others,
     needs_starter,
     render_script,
     sections,
-    start_workers,
+    start_tasks,
 )
 
 if TYPE_CHECKING:
@@ -24,8 +26,8 @@ WRITTEN = "from_notebook.py"
 
 No saved script has this name, because the user may have edited a saved script."""
 STARTED = (
-    "Each worker is a process of this script. `TF_CONFIG` gives it the addresses of all workers, "
-    "and its own number. The output is that of the first worker."
+    "Each task is a process of this script. `TF_CONFIG` gives it the addresses of all tasks, and "
+    "its own place among them. The output is that of {first}."
 )
 CHAPTERS = (
     (
@@ -67,28 +69,36 @@ def render_notebook(plan: Plan) -> str:
     In a run of several tasks, each task is a process that runs the file. Then one cell writes the
     script and another cell launches it.
     """
-    title, imports, numbers, slots, _ = sections(plan)
+    plan = _without_evaluator(plan)
+    title, imports, numbers, slots = sections(plan)
     heading = f"# {title.strip(chr(34)).rstrip('.')}\n\nRun all cells to train."
     if needs_starter(plan):
         return _document(
             [
                 ("markdown", f"{heading} The first cell writes the script."),
                 ("code", f"%%writefile {WRITTEN}\n{render_script(plan)}"),
-                ("markdown", STARTED),
-                ("code", f'{start_workers()}\n\n\nstart_workers("{WRITTEN}", {plan.workers})'),
+                ("markdown", STARTED.format(first=plan.tasks[0])),
+                ("code", f'{start_tasks()}\n\n\nstart_tasks("{WRITTEN}", {_kinds(plan)})'),
             ]
         )
-    if is_lesson(plan):
-        head = [imports, *([ALONE] if ignores_others(plan) else []), numbers]
-        return _document(_lesson_cells(heading, head, slots))
-    launch = f"import sys\n\n!{{sys.executable}} -u {WRITTEN}"
-    code = [f"%%writefile {WRITTEN}\n{render_script(plan)}", launch]
-    return _document([("markdown", heading), *(("code", text) for text in code)])
+    head = [imports, *([ALONE] if ignores_others(plan) else []), numbers]
+    return _document(_cells(heading, head, slots))
 
 
-def _lesson_cells(
-    heading: str, head: list[str], slots: dict[str, str]
-) -> Iterator[tuple[str, str]]:
+def _without_evaluator(plan: Plan) -> Plan:
+    """Return the plan whose chief tests the model, because the notebook starts no evaluator."""
+    config = dataclasses.replace(plan.config, evaluator=False)
+    tasks = tuple(task for task in plan.tasks if not task.startswith("evaluator-"))
+    return dataclasses.replace(plan, config=config, tasks=tasks)
+
+
+def _kinds(plan: Plan) -> str:
+    """Return the number of tasks of each kind, as code."""
+    kinds = Counter(task.rpartition("-")[0] for task in plan.tasks)
+    return f"{{{', '.join(f'{literal(kind)}: {count}' for kind, count in kinds.items())}}}"
+
+
+def _cells(heading: str, head: list[str], slots: dict[str, str]) -> Iterator[tuple[str, str]]:
     yield "markdown", f"{heading} The constants decide everything; change them as you like."
     yield "code", "\n\n".join(head)
     for title, prose, names in CHAPTERS:

@@ -13,7 +13,7 @@ from ..plan.names import ENGINE
 from ..plan.own_function import SCRIPT_NAMES, OwnFunction
 from .carried import config_comment, own_functions
 from .constants import constants
-from .files import compiles_model, files, is_lesson
+from .files import compiles_model, files
 from .lifting import Lifted, lift, merge_imports, statements
 
 if TYPE_CHECKING:
@@ -21,30 +21,22 @@ if TYPE_CHECKING:
 
     from ..plan import Plan
 
-MARKER = """\
-# ---- Recorder: the same in every script. It records, saves, stops and resumes. ----
-# ruff: noqa: E402, F811"""
-COORDINATOR = "# ---- Recorder of workers that do not step together. ----"
-MARKS = {"recorder": MARKER, "coordinator": COORDINATOR}
-"""The parts below a script's functions, each under its mark, in this order."""
+_LEGACY = "Keras 3 takes no DatasetCreator: tensorflow#55668"
 OWN = "# ---- Your own {field}: {function}. ----"
 """The mark above the code of the user's own function, which ends at the workbench's check."""
-HELPERS = "# ---- Helpers of the functions at the top. ----"
-"""The mark of the last part: functions that differ from plan to plan and are no lesson."""
-_HELPERS = frozenset((
-    "gpus", "order", "tests", "written", "accuracy", "checkpoints", "task",
-))  # fmt: skip
-LEGACY = "Keras 3 takes no DatasetCreator: tensorflow#55668"
-COORDINATED = "chief=main, worker=serve, ps=serve, evaluator=evaluate_checkpoints"
 _GIVES = {"model": " -> tf.keras.Model", "data": " -> tuple", "step": " -> tuple"}
 _CALLS = {"model": "prepare_model", "data": "check_data", "step": "check_step"}
 """The functions through which the user's functions are called."""
 ENTRY = 'if __name__ == "__main__":'
-LESSON_ENTRY = """\
-if __name__ == "__main__":
+ENTRY_BODY = """\
     options = argparse.ArgumentParser()
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
-    main(options.parse_args().run_dir)"""
+"""
+RUN_MAIN = "    main(options.parse_args().run_dir)"
+RUN_TASK = """\
+    task = tf.distribute.cluster_resolver.TFConfigClusterResolver().task_type
+    run = evaluate_checkpoints if task == "evaluator" else main
+    run(options.parse_args().run_dir)"""
 COMPILED_STEP = "train_step = tf.function(train_step, jit_compile=True)  # by XLA"
 ALONE = 'os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task'
 """The statement before a call of `main` in a process of one task."""
@@ -52,9 +44,11 @@ ALONE = 'os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one 
 
 def render_script(plan: Plan) -> str:
     """Return the script, which is run and exported; the same plan gives the same bytes."""
-    title, imports, numbers, slots, below = sections(plan, flags=is_lesson(plan))
-    head = "\n\n".join([title, *prelude(plan), imports, numbers])
-    text = "\n\n\n".join([head, *slots.values(), *below, _entry(plan)])
+    title, imports, numbers, slots = sections(plan, flags=True)
+    before = prelude(plan)
+    imports = imports.replace("import os\n", "", 1) if before else imports
+    head = "\n\n".join([title, *before, imports, numbers])
+    text = "\n\n\n".join([head, *slots.values(), _entry(plan)])
     return f"{text}\n\n{config_comment(plan, text)}\n"
 
 
@@ -72,7 +66,7 @@ def render_model(plan: Plan) -> str:
     parts = ours | _own_slots(plan, ours, ("data", "model"))
     used = frozenset().union(*(part.uses for part in ours.values()))
     bodies = [part.body for part in parts.values()]
-    numbers = constants(plan, used, lesson=is_lesson(plan))
+    numbers = constants(plan, used)
     imports = merge_imports([*parts.values(), lift("import tensorflow as tf")])
     return "\n\n\n".join([*prelude(plan), imports, numbers, *bodies, ""])
 
@@ -81,17 +75,18 @@ def prelude(plan: Plan) -> list[str]:
     """Return the statements of a script before it imports TensorFlow."""
     if plan.keras != "legacy":
         return []
-    return [f'import os\n\nos.environ["TF_USE_LEGACY_KERAS"] = "1"  # {LEGACY}']
+    return [f'import os\n\nos.environ["TF_USE_LEGACY_KERAS"] = "1"  # {_LEGACY}']
 
 
 def needs_starter(plan: Plan) -> bool:
     """Return whether a script needs someone who starts a process of it for each task."""
-    return is_lesson(plan) and len(plan.tasks) > 1
+    return len(plan.tasks) > 1
 
 
-def start_workers() -> str:
-    """Return the code of a function that starts a script's workers on this machine."""
-    return _standing_alone(_lift_engine("lesson/start_workers"))
+def start_tasks() -> str:
+    """Return the code of a function that starts a script's tasks on this machine."""
+    lifted = _lift_engine("lesson/start_tasks")
+    return f"{merge_imports([lifted])}\n\n\n{lifted.body}"
 
 
 def ignores_others(plan: Plan) -> bool:
@@ -100,23 +95,19 @@ def ignores_others(plan: Plan) -> bool:
 
 
 def _entry(plan: Plan) -> str:
-    if is_lesson(plan):
-        alone = f"{ENTRY}\n    {ALONE}" if ignores_others(plan) else ENTRY
-        return LESSON_ENTRY.replace(ENTRY, alone)
-    return f"{ENTRY}\n    run_and_leave(run_task, {COORDINATED})"
+    alone = f"    {ALONE}\n" if ignores_others(plan) else ""
+    run = RUN_TASK if plan.config.evaluator else RUN_MAIN
+    return f"{ENTRY}\n{alone}{ENTRY_BODY}{run}"
 
 
-def sections(plan: Plan, *, flags: bool = False) -> tuple[str, str, str, dict[str, str], list[str]]:
-    """Return title, imports, constants, the body of each slot, and the texts below them.
+def sections(plan: Plan, *, flags: bool = False) -> tuple[str, str, str, dict[str, str]]:
+    """Return title, imports, constants and the body of each slot.
 
-    `flags` are those of a lesson's command line.
+    `flags` are those of the command line.
     """
-    below = {name: _lift_engine(name) for name in MARKS if not is_lesson(plan)}
     ours = {slot: _lift_engine(file) for slot, file in files(plan).items()}
-    used = frozenset().union(*(part.uses for part in [*ours.values(), *below.values()]))
+    used = frozenset().union(*(part.uses for part in ours.values()))
     used |= {"PER_REPLICA_BATCH_SIZE"}  # always, so that no script has only the global size
-    lesson = is_lesson(plan)
-    helpers = [ours.pop(slot) for slot in list(ours) if slot in _HELPERS and not lesson]
     slots = ours | _own_slots(plan, ours)
     if compiles_model(plan):
         body = f"@compile_by_xla\n{slots['model'].body}"
@@ -129,14 +120,7 @@ def sections(plan: Plan, *, flags: bool = False) -> tuple[str, str, str, dict[st
     entry = lift("import argparse" if flags else "")
     alone = lift("import os" if ignores_others(plan) else "")
     imports = merge_imports([*slots.values(), entry, alone])
-    texts = [f"{MARKS[name]}\n{_standing_alone(part)}" for name, part in below.items()]
-    texts += [f"{HELPERS}\n{_standing_alone(*helpers)}"] if helpers else []
-    return title, imports, constants(plan, used, lesson=lesson), bodies, texts
-
-
-def _standing_alone(*parts: Lifted) -> str:
-    apart = "\n" * (3 if parts[0].body.startswith(("class ", "def ")) else 2)
-    return f"{merge_imports(parts)}{apart}" + "\n\n\n".join(part.body for part in parts)
+    return title, imports, constants(plan, used), bodies
 
 
 @cache

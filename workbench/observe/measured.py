@@ -3,11 +3,9 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import keras
 import numpy as np
-from keras.src.trainers.compile_utils import CompileMetrics
-from keras.src.trainers.trainer import Trainer
 
+from . import kerases
 from .patches import Patches
 from .rows import LOSS
 
@@ -15,26 +13,35 @@ from .rows import LOSS
 class Measured:
     """The results of a model's metrics, read before they are reset."""
 
-    def __init__(self, patches: Patches, read: Callable[[], None]) -> None:
-        """Wrap Keras; `read` is called before a model resets its metrics."""
+    def __init__(
+        self, patches: Patches, read: Callable[[], None], evaluated: Callable[[], None]
+    ) -> None:
+        """Wrap Keras.
+
+        `read` is called before a model resets its metrics, `evaluated` after a model was tested.
+        """
         self.model: Any = None
         """The model whose metrics were reset last."""
         self.updated: dict[bool, set[int]] = {True: set(), False: set()}
         """The metrics that steps update, by id: those that train, and those that test."""
-        self._before_reset = read
-        patches.wrap(Trainer, "reset_metrics", self._watched_reset)
+        self._before_reset, self._evaluated = read, evaluated
+        for owner in kerases.RESETTERS:
+            patches.wrap(owner, "reset_metrics", self._watched_reset)
+        for owner in kerases.EVALUATORS:
+            patches.wrap(owner, "evaluate", self._watched_evaluate)
 
     def results(self, *, trains: bool) -> dict[str, float | None]:
         """Return what the model has measured; None: unknown, because no step measures it."""
         found = dict[str, float | None]()
         compile_loss = getattr(self.model, "_compile_loss", None)
+        compile_loss = compile_loss or getattr(self.model, "compiled_loss", None)  # of tf-keras
         # The loss of each output is left out: in it, a short batch weighs as much as a full one.
         losses = {id(each) for each in getattr(compile_loss, "metrics", ())}
         metrics = [each for each in self.model.metrics if id(each) not in losses]
-        for metric in metrics if self.model.compiled else ():
+        for metric in metrics if getattr(self.model, "compiled", True) else ():
             if metric.name == LOSS:
                 continue
-            seen = isinstance(metric, keras.metrics.Mean | CompileMetrics)
+            seen = isinstance(metric, (*kerases.MEANS, *kerases.GROUPS))
             known = not seen or id(metric) in self.updated[trains]
             result = metric.result()
             for name, value in numbers(
@@ -46,7 +53,7 @@ class Measured:
 
     def has_counted(self, examples: float) -> bool:
         """Return whether a metric has counted so many examples, and so all of the epoch."""
-        means = [each for each in self.model.metrics if isinstance(each, keras.metrics.Mean)]
+        means = [each for each in self.model.metrics if isinstance(each, kerases.MEANS)]
         return any(float(np.asarray(each.count)) == examples for each in means)
 
     def _watched_reset(self, reset: Callable) -> Callable:
@@ -54,6 +61,14 @@ class Measured:
             self.model = model
             self._before_reset()
             reset(model)
+
+        return watched
+
+    def _watched_evaluate(self, evaluate: Callable) -> Callable:
+        def watched(*given: Any, **named: Any) -> Any:
+            results = evaluate(*given, **named)
+            self._evaluated()
+            return results
 
         return watched
 

@@ -7,12 +7,16 @@ import ctypes
 import json
 import os
 import pathlib
+import re
 import runpy
 import sys
 import threading
 import time
 from collections.abc import Callable
 from typing import Any, NoReturn
+
+SETS_LEGACY = re.compile(r"^os\.environ\[.TF_USE_LEGACY_KERAS.\] *= *.(1|[Tt]rue)", re.MULTILINE)
+"""The statement by which a script chooses tf-keras."""
 
 
 def run(arguments: list[str]) -> NoReturn:
@@ -37,6 +41,8 @@ def observe(script: str, run_dir: pathlib.Path | None) -> None:
         (run_dir / task).mkdir(parents=True, exist_ok=True)
         threading.Thread(target=listen, args=(stop,), daemon=True).start()
     keep_freed_memory()
+    if SETS_LEGACY.search(pathlib.Path(script).read_text(errors="replace")):
+        os.environ["TF_USE_LEGACY_KERAS"] = "1"  # which Keras is watched is decided before it runs
     from .watch import Watch  # imports TensorFlow
 
     with Watch(run_dir, task, stop, tf_config) as watch:

@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-LOG_ROW_BYTES = 32
+LOG_ROW_BYTES, UPDATE_BYTES = 32, 24
 
 
 class Records:
@@ -38,6 +38,19 @@ class Records:
             self.begin(step)
         self._write(f"steps.f{rows.itemsize}", rows, step * rows[0].nbytes)
         self._write("calls.f8", np.array([step, len(rows), start, seconds]))
+
+    def append_updates(self, step: int, times: np.ndarray) -> None:
+        """Record when each step from `step` on read the weights and updated them: [steps, 2].
+
+        The file `updates` has rows of float64: step, both times in seconds since 1970.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        with (self.folder / "updates").open("ab") as file:
+            file.truncate(file.tell() // UPDATE_BYTES * UPDATE_BYTES)
+            steps = step + np.arange(len(times))
+            file.write(np.column_stack([steps, times]).astype("<f8").tobytes())
 
     def _write(self, name: str, values: np.ndarray, at: int | None = None) -> None:
         """Write at byte `at`, or after the last complete call, in place of all that follows."""

@@ -17,14 +17,14 @@ import keras
 import numpy as np
 import tensorflow as tf
 from keras.src.metrics.reduction_metrics import reduce_to_samplewise_values
-from keras.src.trainers.compile_utils import CompileMetrics
 from keras.src.trainers.trainer import Trainer
 from tensorflow.python.autograph.core import ag_ctx
 from tensorflow.python.autograph.impl import api as autograph
 from tensorflow.python.distribute import distribute_lib, tpu_strategy
-from tensorflow.python.framework.config import is_op_determinism_enabled
 
+from . import kerases
 from .patches import Patches
+from .scheduled import moment
 
 MOST_WAITING = 1_000_000
 """Steps that wait in a queue until they are taken."""
@@ -143,18 +143,20 @@ def reporting(step: Callable) -> Callable:
 
 def watch_reports(patches: Patches) -> None:
     """Wrap Keras, so that a step's metrics and its optimizer report to the `Step` they are in."""
-    patches.wrap(keras.metrics.Mean, "update_state", _reporting_metric)
-    patches.wrap(CompileMetrics, "update_state", _reporting_metrics)
+    for mean in kerases.MEAN_UPDATERS:
+        patches.wrap(mean, "update_state", _reporting_metric)
+    for group in kerases.GROUPS:
+        patches.wrap(group, "update_state", _reporting_metrics)
     patches.wrap(Trainer, "compute_loss", _reporting_loss)
     patches.wrap(keras.src.losses.loss, "scale_loss_for_distribution", _reporting_division)
-    optimizers = keras.src.optimizers
-    for owner in (optimizers.base_optimizer.BaseOptimizer, keras.optimizers.LossScaleOptimizer):
-        patches.wrap(owner, "apply", _reporting_optimizer)
+    for optimizer, method in kerases.OPTIMIZERS:
+        patches.wrap(optimizer, method, _reporting_optimizer)
 
 
 def _reporting_metric(update: Callable) -> Callable:
     def watched(metric: Any, values: Any, sample_weight: Any = None) -> Any:
-        if (step := getattr(_here, "step", None)) is not None:
+        step = getattr(_here, "step", None)
+        if step is not None and isinstance(metric, kerases.MEANS):
             step.metrics.append(metric)
             given, weights = reduce_to_samplewise_values(
                 step.whole(values), sample_weight, reduce_fn=keras.ops.mean, dtype=metric.dtype
@@ -202,11 +204,16 @@ def _reporting_division(divide: Callable) -> Callable:
 
 
 def _reporting_optimizer(apply: Callable) -> Callable:
-    def watched(optimizer: Any, grads: Any, trainable_variables: Any = None) -> Any:
+    def watched(optimizer: Any, grads: Any, *weights: Any, **named: Any) -> Any:
         if (step := getattr(_here, "step", None)) is not None:
             step.trains = True
-            step.weights = list(trainable_variables or optimizer._trainable_variables)
-        return apply(optimizer, grads, trainable_variables)
+            if apply.__name__ == "apply":
+                found = next(iter((*weights, *named.values())), None)
+                step.weights = list(found or optimizer._trainable_variables)
+            else:  # of tf-keras, which takes pairs
+                grads = list(grads)
+                step.weights = [weight for _, weight in grads]
+        return apply(optimizer, grads, *weights, **named)
 
     return watched
 
@@ -217,15 +224,18 @@ class Rows:
     def __init__(
         self,
         patches: Patches,
+        put: Callable[[tf.Tensor, tf.Tensor, list[tf.Operation]], None],
         ran: Callable[[Any], None],
         stepped: Callable[[Step], None],
     ) -> None:
         """Wrap TensorFlow and Keras.
 
+        `put` takes the rows of steps of a coordinator's workers: see `Scheduled`.
+
         `ran` is called with a strategy before it runs something; `stepped` after a step that ran
         eagerly or was traced, with that of the first replica.
         """
-        self.ran, self.stepped = ran, stepped
+        self.put, self.ran, self.stepped = put, ran, stepped
         self.running = threading.local()
         self.queues: dict[tuple[Any, ...], tf.queue.FIFOQueue] = {}
         self.done = collections.deque[tuple[bool, np.ndarray, float]]()
@@ -258,10 +268,21 @@ class Rows:
             # As Strategy.run does, but only the function, not what stands around it.
             status = ag_ctx.control_status_ctx()
             step = reporting(autograph.tf_convert(fn, status, convert_by_default=False))
+            graph = None
+            if getattr(strategy.extended, "_being_scheduled", False):  # of a coordinator
+                graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
+            began, earlier = [], 0
+            if graph is not None:
+                with tf.control_dependencies(
+                    filter(tf.is_tensor, tf.nest.flatten((args, kwargs), expand_composites=True))
+                ):
+                    began = [moment()]
+                earlier = len(graph.get_operations())
 
             @tf.autograph.experimental.do_not_convert
             def with_row(*values: Any, **named: Any) -> Any:
-                result, seen, row = step(*values, **named)
+                with tf.control_dependencies(began):
+                    result, seen, row = step(*values, **named)
                 steps.append(seen)
                 return result, row
 
@@ -272,8 +293,13 @@ class Rows:
                 self.running.now = False
             locals_ = strategy.experimental_local_results(rows)
             if locals_[0] is not None:
-                with tf.device("CPU:0"):
-                    self._put(steps[0].trains, tf.stack(locals_))
+                if graph is not None:
+                    own = graph.get_operations()[earlier:]
+                    acting = [each for each in own if each.op_def and each.op_def.is_stateful]
+                    self.put(tf.stack(locals_), began[0], acting)
+                else:
+                    with tf.device("CPU:0"):
+                        self._put(steps[0].trains, tf.stack(locals_))
                 self.stepped(steps[0])
             return result
 
@@ -289,6 +315,4 @@ class Rows:
                 kinds, shapes = [rows.dtype, tf.float64], [rows.shape, []]
                 self.queues[key] = tf.queue.FIFOQueue(MOST_WAITING, kinds, shapes)
         with tf.control_dependencies([rows]):
-            # A clock is not deterministic, so TensorFlow then refuses it.
-            now = tf.constant(0, tf.float64) if is_op_determinism_enabled() else tf.timestamp()
-            self.queues[key].enqueue([rows, now])
+            self.queues[key].enqueue([rows, moment()])

@@ -4,14 +4,15 @@ Each checkpoint of a `tf.train.CheckpointManager` also keeps what the observer c
 records go on at the step from which training goes on.
 """
 
+import contextlib
 import pathlib
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import keras
 import tensorflow as tf
 
+from . import kerases
 from .events import NO_ROOM
 from .patches import Patches
 
@@ -52,7 +53,8 @@ class Saving:
         patches.wrap(tf.train.CheckpointManager, "save", self._watched_save)
         patches.wrap(tf.train.Checkpoint, "restore", self._watched_restore)
         patches.wrap(tf.train, "latest_checkpoint", self._watched_latest)
-        patches.wrap(keras.Model, "save", self._watched_model)
+        for owner in kerases.MODELS:
+            patches.wrap(owner, "save", self._watched_model)
 
     def save(self, manager: tf.train.CheckpointManager) -> str | None:
         """Save a checkpoint; return its path."""
@@ -83,6 +85,7 @@ class Saving:
         def watched(checkpoint: Any, save_path: Any, *args: Any, **named: Any) -> Any:
             manager = next((each for each in self.managers if each.checkpoint is checkpoint), None)
             if manager is None:
+                self.observer.loaded(state_in(save_path))
                 return restore(checkpoint, save_path, *args, **named)
             folder = pathlib.Path(manager.directory)
             if not self.observer.workers.leads:  # it restores what the leading worker saved
@@ -189,6 +192,13 @@ def steps_in(path: str) -> int:
     """
     names = [name for name, _ in tf.train.list_variables(path) if COUNTED.search(name)]
     return max((int(tf.train.load_variable(path, name)) for name in names), default=0)
+
+
+def state_in(path: Any) -> str:
+    """Return the observer's counts in a checkpoint, as text; empty if it holds none."""
+    with contextlib.suppress(tf.errors.OpError, ValueError, TypeError):
+        return tf.compat.as_text(tf.train.load_variable(path, f"{STATE}/.ATTRIBUTES/py_state"))
+    return ""
 
 
 def is_full(error: Exception | None) -> bool:

@@ -7,7 +7,7 @@ import pathlib
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from .patches import Patches
 from .records import Records
 from .rows import Rows, Step
 from .saving import Saving, is_full
+from .scheduled import LedRecords, Scheduled, watch_servers
 from .workers import Workers
 
 SAVE_SECONDS = 300.0
@@ -46,6 +47,11 @@ class Watch:
         self.event = self.events.add
         self.records = None if folder is None else Records(folder)
         self.step = self.epoch = 0
+        self.led = LedRecords(run_dir, self.event)
+        self.busy_since: float | None = None
+        """The performance counter, since when workers do what this coordinator has scheduled."""
+        self.other = ""
+        """The counts in a checkpoint of another training, as text."""
         self.sums, self.tests = np.zeros(4), np.zeros(3)
         """Loss, correct answers and examples of this epoch so far; of training, also seconds."""
         self.unshared = np.zeros(7)
@@ -68,9 +74,11 @@ class Watch:
         self.lock = threading.RLock()
         self.patches, self.over = Patches(), threading.Event()
         self.calls = Calls(self.patches, self)
-        self.rows = Rows(self.patches, self._ran, self._stepped)
+        self.scheduled = Scheduled(self.patches, self)
+        self.rows = Rows(self.patches, self.scheduled.put, self._ran, self._stepped)
         self.saving = Saving(self.patches, self)
-        self.measured = Measured(self.patches, self.read_metrics)
+        self.measured = Measured(self.patches, self.read_metrics, self.evaluated)
+        watch_servers(self.patches, run_dir, task, stop, self.event)
         self.closing = Closing(self.patches, self.over)
         threading.Thread(target=self._follow, daemon=True).start()
 
@@ -87,17 +95,24 @@ class Watch:
     def state(self) -> str:
         """Return the counts, as text."""
         counts = {"step": self.step, "epoch": self.epoch, "sums": self.sums.tolist()}
-        return json.dumps({**counts, "result": self.result, "metrics": self.metrics})
+        led = {"worker_steps": self.led.steps} if self.led.steps else {}
+        return json.dumps({**counts, **led, "result": self.result, "metrics": self.metrics})
 
     def restored(self, state: str, steps: int) -> None:
         """Go on from a checkpoint's state; without one, from so many steps."""
         counts: dict[str, Any] = json.loads(state) if state else {"step": steps}
         self.step, self.epoch = counts["step"], counts.get("epoch", 0)
         self.sums = np.array(counts.get("sums", [0.0] * 4))
+        known = counts.get("worker_steps", {})
+        self.led.steps = {worker: known.get(worker, 0) for worker in self.led.steps}
         self.result, self.metrics = counts.get("result", {}), counts.get("metrics", {})
         self.partial = bool(self.sums[2])
         self.is_new, self.saved_at = self.step == 0, time.monotonic()
-        self._start()
+        self._start(steps)
+
+    def loaded(self, state: str) -> None:
+        """Note the counts in a checkpoint that no manager of this script keeps."""
+        self.other = state
 
     def has_saved(self) -> bool:
         """Return whether this run has reported a checkpoint before."""
@@ -110,12 +125,17 @@ class Watch:
 
     # What the script runs.
 
-    def _start(self) -> None:
+    def _start(self, counted: int = 0) -> None:
+        """Begin the records; `counted` are the steps from which the script goes on."""
         self.started = True
-        if self.records is not None:
-            with contextlib.suppress(OSError):  # on a full disk, the first call begins them
+        with contextlib.suppress(OSError):  # on a full disk, the first call begins them
+            if self.records is not None:
                 self.records.begin(self.step)
-        self.event("start", step=self.step, epoch=self.epoch, workers=len(self.workers.tasks))
+            self.led.begin()
+        steps = self.led.steps
+        led = {"counted": counted, "worker_steps": steps} if steps else {}
+        count = len(steps or self.workers.tasks)
+        self.event("start", step=self.step, epoch=self.epoch, workers=count, **led)
 
     def _ran(self, strategy: Any) -> None:
         self.workers.use(strategy)
@@ -147,6 +167,11 @@ class Watch:
 
     def enter(self, trains: bool) -> None:
         """Begin a call of steps."""
+        self._enter_phase(trains)
+        self.workers.enter(self.step)
+        self.span = time.time(), time.perf_counter()
+
+    def _enter_phase(self, trains: bool) -> None:
         if not trains and not self.testing:
             self.check_weights()
             self.event("test", epoch=self.epoch + 1)
@@ -154,19 +179,20 @@ class Watch:
         elif trains and self.testing:
             self.end_epoch()
         self.testing, self.unread = not trains, True
-        self.workers.enter(self.step)
-        self.span = time.time(), time.perf_counter()
 
     def leave(self) -> None:
         """End a call of steps: record them, and stop or save if it is time."""
         self._commit(time.perf_counter())
         self.span = None
         wishes = [self.nonfinite, self.stop.is_set(), self._is_due()]
-        sums = self.workers.exchanged([*wishes, *self.unshared], now=self.testing)
-        if sums is None:
-            return
-        nonfinite, stop, due = sums[:3]
-        self._add(sums[3:])
+        with self.lock:
+            sums = self.workers.exchanged([*wishes, *self.unshared], now=self.testing)
+            if sums is None:
+                return
+            self._add(sums[3:])
+        self._act(*map(bool, sums[:3]))
+
+    def _act(self, nonfinite: bool, stop: bool, due: bool) -> None:
         if nonfinite:
             sys.exit(3)
         if stop:
@@ -177,12 +203,80 @@ class Watch:
         if due:
             self._save_all()
 
+    # What a coordinator schedules.
+
+    def lead(self, workers: int) -> None:
+        """Lead so many workers, whose steps are recorded instead of steps of this process."""
+        self.led.steps = {f"worker-{number}": 0 for number in range(workers)}
+        self.records = None
+
+    @contextlib.contextmanager
+    def scheduling(self, function: Any) -> Iterator[None]:
+        """Watch how a function is scheduled, and traced before its first call."""
+        known = self.trains(function)
+        if known is not None:
+            self._enter_phase(known)
+        self.calls.current = function
+        try:
+            yield
+        finally:
+            self.calls.current = None
+        trains = self.trains(function)
+        if trains is not None and self.busy_since is None:
+            self.busy_since = time.perf_counter()
+        if trains is not None and known is None:
+            self.traced()
+            self._enter_phase(trains)
+
+    def trains(self, function: Any) -> bool | None:
+        """Return whether a function trains, or tests; None if it runs no steps."""
+        return self.calls.kinds.get(function)
+
+    def leave_scheduled(self, settle: Callable[[], None]) -> None:
+        """Stop or save if it is time; `settle` waits for the calls that are not done."""
+        self.take_calls()
+        if self.nonfinite or self.stop.is_set() or self._is_due():
+            settle()
+            self._add_own()
+            self._act(self.nonfinite, self.stop.is_set(), True)
+
+    def all_done(self) -> None:
+        """Workers have done all that was scheduled."""
+        self.take_calls()
+        self.busy_since = None
+
+    def take_calls(self) -> None:
+        """Record what the workers have done."""
+        with self.lock:
+            for call in self.scheduled.take():
+                sums = call.rows.sum(axis=(0, 1), dtype=float)
+                if call.trains:
+                    self._note_broken(call.worker, self.led.add(call))
+                    self.step += len(call.rows)
+                    self.unshared[:3] += sums
+                else:
+                    self.unshared[4:] += sums
+            if self.busy_since is not None:
+                now = time.perf_counter()
+                self.unshared[3] += 0.0 if self.testing else now - self.busy_since
+                self.busy_since = now
+
+    def _note_broken(self, worker: int, step: int | None) -> None:
+        if step is not None and not self.nonfinite:
+            self.event("nonfinite", step=step, worker=worker, replica=worker)
+            self.nonfinite = True
+
     def _add(self, sums: np.ndarray) -> None:
         """Add what all workers have done."""
         sums[3] /= self.workers.count  # seconds
         self.sums += sums[:4]
         self.tests += sums[4:]
         self.unshared[:] = 0
+
+    def _add_own(self) -> None:
+        """Add what this process alone has done or led."""
+        with self.lock:
+            self._add(self.unshared.copy())
 
     def _follow(self) -> None:
         """Record the steps of a long call while it runs."""
@@ -191,6 +285,7 @@ class Watch:
                 span = self.span
                 if span is not None and time.perf_counter() - span[1] > COMMIT_SECONDS:
                     self._commit(None)
+                self.take_calls()
 
     def _commit(self, now: float | None) -> None:
         """Record the steps done since the last time; `now` is the end of the call."""
@@ -231,6 +326,8 @@ class Watch:
         if not self.unread or self.measured.model is None:
             return
         self.unread = False
+        if self.led.steps and not self.testing:
+            return  # workers that do not wait for each other lose some counts
         phase, sums = ("test_", self.tests) if self.testing else ("", self.sums)
         own = self.unshared[4:] if self.testing else self.unshared[:4]
         results = self.measured.results(trains=not self.testing)
@@ -242,10 +339,16 @@ class Watch:
 
     def end_epoch(self) -> None:
         """Report the results of an epoch, unless no step was done since the last one."""
+        self.take_calls()
+        with self.lock:
+            self._end_epoch()
+
+    def _end_epoch(self) -> None:
         self.read_metrics()
         if self.workers.count == 1:
-            self._add(self.unshared.copy())
+            self._add_own()
         if not self.sums[2]:
+            self._end_test()
             return
         results = {"loss": self.sums[0] / self.sums[2], "accuracy": self.sums[1] / self.sums[2]}
         if self.tests[2]:
@@ -258,16 +361,32 @@ class Watch:
         self.epoch += 1
         self.sums, self.tests, self.testing = np.zeros(4), np.zeros(3), False
         self.unshared = np.zeros(7)
-        more = {"metrics": self.metrics} if self.metrics else {}
+        more: dict[str, Any] = {"metrics": self.metrics} if self.metrics else {}
+        more |= {"worker_steps": self.led.steps} if self.led.steps else {}
         self.event("epoch", epoch=self.epoch, step=self.step, **self.result, **more)
         self.metrics, self.partial = {}, False
+
+    def evaluated(self) -> None:
+        """Report the test of a model whose training this script only reads."""
+        if not (self.sums[2] or self.unshared[2]):
+            self.end_epoch()
+
+    def _end_test(self) -> None:
+        if self.tests[2] and self.other:
+            counts, tested = json.loads(self.other), self.tests / self.tests[2]
+            named = {"test_loss": tested[0], "test_accuracy": tested[1]}
+            results = {name: float(f"{value:.6g}") for name, value in named.items()}
+            more = {"metrics": self.metrics} if self.metrics else {}
+            self.event("evaluated", epoch=counts["epoch"], step=counts["step"], **results, **more)
+        self.tests, self.metrics, self.testing = np.zeros(3), {}, False
 
     # What the script saves.
 
     def _is_due(self) -> bool:
         waited = time.monotonic() - self.saved_at
         first = self.is_new and self.step > 0 and waited > FIRST_SAVE_SECONDS
-        return self.dir is not None and (waited > SAVE_SECONDS or first)
+        can = self.dir is not None and bool(self.saving.managers)
+        return can and (waited > SAVE_SECONDS or first)
 
     def _save_all(self, *, stopping: bool = False) -> None:
         for manager in self.saving.managers:

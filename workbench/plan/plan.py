@@ -39,7 +39,6 @@ from .sharding import plan_sharding
 if TYPE_CHECKING:
     from ..devices import Devices
 
-FIT_STEPS_PER_EXECUTION = 50
 MAX_STEPS_PER_STACK = 50
 CALL_SECONDS, STEP_SECONDS = 0.2, 0.0005
 """How long a graph call should last, and the least time of a step."""
@@ -49,6 +48,8 @@ TRAINING = 3
 """Operations of a training step for each of its forward pass."""
 MOST_CALL_STEPS, OWN_CALL_STEPS = 200, 20
 """The most steps of a call; those of a model of the user, whose operations are not known."""
+LED_CALL_STEPS = 20
+"""The steps of a call of a worker that is led, which mostly waits for parameter servers."""
 REHEARSED_STEPS = 2
 STACK_BYTES = 16 * 2**20
 """The limit of a stack of batches in bytes, so that a queue of stacks fits any memory."""
@@ -97,7 +98,7 @@ class Plan:
     # The next fields are missing in plans of earlier releases. Each default is the value that
     # the earlier plans implied.
     steps_per_call: int | None = None
-    """None: the number is found during training."""
+    """None: as `graph_steps` estimates."""
     tasks: tuple[str, ...] = ("worker-0",)
     """The run's tasks; the first task leads."""
     local_replicas: int = 0
@@ -155,12 +156,6 @@ class Plan:
         return in_all // plan_sharding(self.config, sharers, self.data_facts).readers
 
     @property
-    def steps_per_execution(self) -> int:
-        """Steps between two callbacks of Keras."""
-        stacks = FIT_STEPS_PER_EXECUTION // self.steps_per_stack
-        return self.steps_per_call or stacks * self.steps_per_stack
-
-    @property
     def graph_steps(self) -> int:
         """Steps of a graph call: the number asked for, else about 0.2 s of them by estimate.
 
@@ -168,14 +163,16 @@ class Plan:
         the end of an epoch if this does not divide its steps.
         """
         wish = OWN_CALL_STEPS
-        if model := catalog.MODELS.get(self.model):
+        if not self.synchronous:
+            wish = min(LED_CALL_STEPS, math.ceil(self.steps_per_epoch / self.workers))
+        elif model := catalog.MODELS.get(self.model):
             operations = TRAINING * model.operations * self.examples_per_step
             speed = CPU_SPEED if self.physical_devices[0].startswith("CPU") else GPU_SPEED
             wish = int(CALL_SECONDS / (STEP_SECONDS + operations / speed))
         wish = self.steps_per_call or max(1, min(wish, MOST_CALL_STEPS))
         stack, epoch = self.steps_per_stack, self.steps_per_epoch
         wish = math.ceil(wish / stack) * stack
-        if self.loop == "custom":
+        if self.loop == "custom" or not self.synchronous:
             return wish
         return max((n for n in range(stack, wish + 1, stack) if epoch % n == 0), default=epoch)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 
 from ..codegen.lifting import Lifted, lines_of, merge_imports
 from ..codegen.script import OWN
@@ -96,11 +95,8 @@ def _imports(tree: ast.Module, text: str, rest: set[str]) -> Iterator[ast.Import
 
 
 def _single_imports(tree: ast.Module) -> Iterator[tuple[ast.Import | ast.ImportFrom, str]]:
-    """Yield each imported name as an import of its own, with the name that it binds.
-
-    The recorder's imports, further below, belong to no function of the user.
-    """
-    for node in takewhile(lambda each: not isinstance(each, ast.FunctionDef), tree.body):
+    """Yield each imported name as an import of its own, with the name that it binds."""
+    for node in tree.body:
         if isinstance(node, ast.Import):
             for each in node.names:
                 yield ast.Import([each]), each.asname or each.name.partition(".")[0]

@@ -1,3 +1,4 @@
+import functools
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
@@ -5,46 +6,39 @@ import tensorflow as tf
 if TYPE_CHECKING:
     from workbench.engine.strategies.cpu.parameter_server import make_strategy
 
-    from ..constants import EPOCHS, RUN_EAGERLY, SEED, STEPS_PER_EPOCH, TEST_STEPS
-    from ..coordinator import Coordinator
-    from ..loops.scheduled import make_loops
+    from ..constants import EPOCHS, EVALUATOR, SEED, STEPS_PER_EPOCH
+    from ..lesson.compile_led import compile_model
+    from ..lesson.tester import make_tester
     from ..models.mlp import make_model
     from ..pipelines.per_worker import make_batches
-    from ..steps.fit import make_steps
 
 
-def main() -> None:
-    """Schedule the steps of Keras `fit`, from the first step or the last checkpoint."""
-    recorder = Coordinator()
+def main(run_dir: str) -> None:
+    """Train with Keras `fit`, from the first step or from the last checkpoint."""
     strategy = make_strategy()
     tf.keras.utils.set_random_seed(SEED)
-    tf.config.run_functions_eagerly(RUN_EAGERLY)
     with strategy.scope():
         model = make_model()
-    recorder.restore(strategy, model)
-    make_own_batches, tests = make_batches(recorder.worker_steps)
-    test_data = iter(tests)
-    train_steps, test_steps = make_loops(strategy, *make_steps(model))
-
-    def train_function(iterator: tf.distribute.DistributedIterator) -> dict[str, float]:
-        left = (recorder.epoch + 1) * STEPS_PER_EPOCH - recorder.step
-        return recorder.train(train_steps, iterator, left)
-
-    def test(_: int, logs: dict[str, float]) -> None:
-        if recorder.tested_elsewhere:
-            recorder.end_epoch()
-        else:
-            results = recorder.test(test_steps, test_data, TEST_STEPS)
-            logs.update({f"val_{name}": value for name, value in results.items()})
-
-    # Keras calls this as an epoch's only step; it runs Keras' steps on workers and records each.
-    model.train_function = train_function
-    model.fit(
-        tf.keras.utils.experimental.DatasetCreator(make_own_batches),
-        initial_epoch=recorder.epoch,
-        epochs=EPOCHS,
-        steps_per_epoch=1,
-        callbacks=[tf.keras.callbacks.LambdaCallback(on_epoch_end=test)],
-        verbose=0,
-    )
-    recorder.finish()
+        model.optimizer.build(model.trainable_variables)
+        compile_model(model)
+    tester = make_tester()
+    epoch, step = tf.Variable(0), model.optimizer.iterations
+    state = {"model": model, "optimizer": model.optimizer}
+    checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, **state)
+    manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
+    checkpoint.restore(manager.latest_checkpoint)
+    own_batches, tests = make_batches()
+    for number in range(int(epoch.numpy()), EPOCHS):
+        done = int(step.numpy())
+        left = (number + 1) * STEPS_PER_EPOCH - done
+        data = tf.keras.utils.experimental.DatasetCreator(functools.partial(own_batches, done))
+        if left > 0:
+            model.fit(
+                data, initial_epoch=number, epochs=number + 1, steps_per_epoch=left, verbose=2
+            )
+        tester.set_weights(model.get_weights())
+        if not EVALUATOR:
+            tester.evaluate(tests, verbose=2)
+        epoch.assign(number + 1)
+        manager.save()
+    tester.save(f"{run_dir}/model.keras")

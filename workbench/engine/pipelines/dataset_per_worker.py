@@ -1,7 +1,6 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import numpy as np
 import tensorflow as tf
 
 if TYPE_CHECKING:
@@ -9,15 +8,14 @@ if TYPE_CHECKING:
     from .own_data import make_data
 
 
-def make_batches(done: np.ndarray) -> tuple[Callable, tf.data.Dataset]:
-    """Return a function that makes a worker's training batches, and the repeated test batches.
+def make_batches() -> tuple[Callable, tf.data.Dataset]:
+    """Return a function of a step, which makes a worker's batches from there on, and the tests.
 
-    Worker w of W takes the batches w, w + W, w + 2W, ... of all epochs. The batches that it has
-    done, `done`: int64 [W], are read again and skipped.
+    Worker w of W takes the batches w, w + W, w + 2W, ... of all epochs. Its share of the steps that
+    are done is read again and skipped.
     """
-    first = tf.constant(done)
 
-    def train(_: tf.distribute.InputContext | None = None) -> tf.data.Dataset:
+    def train(start_step: int, _: tf.distribute.InputContext | None = None) -> tf.data.Dataset:
         # Not input_pipeline_id, which is 0 in every worker here.
         worker = tf.distribute.coordinator.experimental_get_current_worker_index()
         examples, _test = make_data()
@@ -25,7 +23,7 @@ def make_batches(done: np.ndarray) -> tuple[Callable, tf.data.Dataset]:
         examples = examples.repeat().take(STEPS_PER_EPOCH * PER_REPLICA_BATCH_SIZE).repeat()
         batches = examples.batch(PER_REPLICA_BATCH_SIZE, drop_remainder=True)
         own = batches.shard(WORKERS, tf.cast(worker, tf.int64))
-        return own.skip(first[worker]).prefetch(tf.data.AUTOTUNE)
+        return own.skip(start_step // WORKERS).prefetch(tf.data.AUTOTUNE)
 
     _, tests = make_data()
-    return train, tests.batch(PER_REPLICA_BATCH_SIZE).repeat().prefetch(tf.data.AUTOTUNE)
+    return train, tests.batch(PER_REPLICA_BATCH_SIZE)

@@ -40,7 +40,7 @@ def batches(part: Any) -> tf.data.Dataset:
 
 def counter_of(script: Any, model: Any) -> Callable:
     """Return a function that gives the accuracy of a batch; NaN if it is unknown."""
-    if hasattr(script, "make_correct"):  # of a script with a recorder
+    if hasattr(script, "make_correct"):  # of an earlier release
         correct = script.make_correct(model)
         return lambda _, labels, outputs: correct(labels, outputs) / len(tf.nest.flatten(labels)[0])
     if isinstance(getattr(script, "ACCURACY", None), type):

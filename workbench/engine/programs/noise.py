@@ -32,7 +32,7 @@ MOST_GROUPS, FEWEST_GROUPS = 32, 8
 GROUP_BYTES = 2**30
 """The memory limit for the sums of all groups, if that allows at least `FEWEST_GROUPS` groups."""
 MOST_KEPT = 4
-"""The most places to measure at: the first weights, and the checkpoints that a recorder keeps."""
+"""The most places to measure at: the first weights, and the checkpoints that a run keeps."""
 
 
 def kept_steps(folder: pathlib.Path) -> list[int]:

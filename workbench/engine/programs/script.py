@@ -1,7 +1,7 @@
 """The import of a run's script, whose parts the programs use.
 
-A lesson, which an observer records, gets the parts that scripts with a recorder of their own have:
-steps that return what is recorded, and loops that return it for many steps.
+It gets steps that return what is recorded, and loops that return it for many steps. Scripts of
+earlier releases, which contain a recorder, have them.
 """
 
 import functools
@@ -29,7 +29,7 @@ def import_script(path: pathlib.Path) -> Any:
 
 def without_xla(script: Any, model: tf.keras.Model) -> Callable:
     """Return the script's step without XLA, because a compiled step hides its inner values."""
-    if make_steps := getattr(script.make_steps, "__wrapped__", None):  # of a script with a recorder
+    if make_steps := getattr(script.make_steps, "__wrapped__", None):  # of an earlier release
         return make_steps(model)[0]
     own = getattr(script, "train_step", None)
     if own is not None and hasattr(own, "python_function"):

@@ -31,7 +31,7 @@ HASH_DIGITS = 12
 PART = "part "
 PROGRESS = "progress/.ATTRIBUTES/VARIABLE_VALUE"
 OBSERVED = "observed/.ATTRIBUTES/py_state"
-"""What a checkpoint holds of the run, by a script's own recorder or by the observer."""
+"""What a checkpoint holds of the run: in earlier releases, and now."""
 
 
 def saved_steps(folder: pathlib.Path) -> dict[str, int]:
@@ -84,7 +84,7 @@ def restore(model: tf.keras.Model, folder: pathlib.Path, step: int) -> int:
         tf.train.Checkpoint(model=model).restore(path).assert_existing_objects_matched()
         state = {"model": model, "optimizer": model.optimizer}
         others = [each.value for each in model.variables]
-        # A script keeps the seeds in `others`, or in `seeds` if it has a recorder.
+        # Scripts keep the seeds in `others`; those of earlier releases in `seeds`.
         checkpoint = tf.train.Checkpoint(**state, seeds=seeds, others=others)
         checkpoint.restore(path).expect_partial()
     return start
@@ -232,17 +232,40 @@ def names_of(weights: list) -> list[str]:
     return [getattr(weight, "path", weight.name) for weight in weights]
 
 
-def batches_of_workers(script: Any, step: int) -> list[dict[str, Any]]:
+def own_batch(script: Any, run_dir: pathlib.Path, worker: int, step: int) -> int:
+    """Return which of its own batches a worker took in its own step `step`, both from 0.
+
+    After a resume, and in `fit` in each epoch, all workers go on from their share of the steps that
+    were done together.
+    """
+    own, begins = step, ("start",) if hasattr(script, "make_loop") else ("start", "epoch")
+    for line in (run_dir / "chief-0" / "events.jsonl").read_text().splitlines():
+        event = json.loads(line or "{}")
+        if event.get("event") in begins and "worker_steps" in event:
+            begun = event["worker_steps"].get(f"worker-{worker}", 0)
+            if begun <= step:
+                own = event.get("counted", event["step"]) // script.WORKERS + step - begun
+    return own
+
+
+def batches_of_workers(script: Any, run_dir: pathlib.Path, step: int) -> list[dict[str, Any]]:
     """Return the batch that each asynchronous worker takes in its own step `step`."""
     arrays = training_arrays(script)
     coordinator, size, results = tf.distribute.coordinator, script.PER_REPLICA_BATCH_SIZE, []
     for worker in range(script.WORKERS):
         # TensorFlow knows the index only inside a call that a coordinator has scheduled.
         coordinator.experimental_get_current_worker_index = lambda at=worker: tf.constant(at)
-        make_own_batches, _ = script.make_batches(np.full(script.WORKERS, step))
-        batch = next(iter(make_own_batches()))
+        if hasattr(script, "Coordinator"):  # of an earlier release
+            own = step
+            make_own_batches, _ = script.make_batches(np.full(script.WORKERS, step))
+            batches = make_own_batches()
+        else:
+            own = own_batch(script, run_dir, worker, step)
+            own_batches, _ = script.make_batches()
+            batches = own_batches(own * script.WORKERS)
+        batch = next(iter(batches))
         received = tuple(part.numpy() for part in tf.nest.flatten(batch))
-        planned = rows_of_batch(script, step * script.WORKERS + worker, size)
+        planned = rows_of_batch(script, own * script.WORKERS + worker, size)
         (rows,) = find_rows(planned, arrays, [received])
         results.append({"examples": len(received[0]), "rows": rows})
     return results
@@ -291,8 +314,8 @@ def take_step(
 def main(run_dir: pathlib.Path, step: int) -> None:
     """Print the numbers of a common step, or the batch of each worker in its own step."""
     script = import_script(run_dir / "train.py")
-    if hasattr(script, "Coordinator"):
-        reply({"workers": batches_of_workers(script, step)})
+    if "chief" in getattr(script, "TASKS", ()):
+        reply({"workers": batches_of_workers(script, run_dir, step)})
     else:
         take_common_step(script, run_dir, step)
 

@@ -70,7 +70,7 @@ class Launch:
         `observer` is where the program finds the observer.
 
         A script that asks its supervisor itself whether to stop, as those of earlier releases do,
-        has a recorder of its own and runs as it is.
+        records itself and runs as it is.
 
         Raises:
             OSError: the script cannot be read.

@@ -140,6 +140,7 @@ def read_progress(run_dir: Path) -> Progress:
     lanes = _lanes(run_dir, plan, phase, step, speeds, silence, fresh=fresh)
     last = last_state(events) or {}
     ahead = _ahead(run_dir, last) if state == "queued" else []
+    left = max(0, total - step)  # workers that do not wait can do a call again, and so more steps
     notes = (_note(state, last, silence, named(ahead, root)), *restarts.values(), *troubles)
     configs = {task: json.dumps(config) for task, config in tf_configs(told).items()}
     return Progress(
@@ -149,7 +150,7 @@ def read_progress(run_dir: Path) -> Progress:
         epochs=epochs,
         steps_per_second=speed.steps_per_second if speed else None,
         examples_per_second=speed.examples_per_second if speed else None,
-        eta_seconds=seconds_left(speed, total - step, shape, _test_steps(plan), leader_events),
+        eta_seconds=seconds_left(speed, left, shape, _test_steps(plan), leader_events),
         phase=phase,
         stage=read_stage(run_dir, plan, events) if state == "starting" and not fresh else None,
         note=" ".join(filter(None, notes)),

@@ -287,9 +287,11 @@ def gpu_memory_field() -> OrNumberField:
 
 
 def steps_per_call_field() -> OrNumberField:
-    """Return the field of steps per graph call: found while training, a number, or an epoch."""
+    """Return the field of steps per graph call: by estimate, a number, or an epoch."""
     rows = {
-        "": Choice("Automatic", "A call takes about 0.2 s; with a model of your own, 20 steps."),
+        "": Choice(
+            "Automatic", "About 0.2 s; 20 steps with a model of your own or with ParameterServer."
+        ),
         "number": Choice(
             "A number of steps", "1 makes a call for each step, which helps with debugging."
         ),

@@ -54,17 +54,17 @@ def without_sum(strategy: tf.distribute.Strategy) -> Iterator[None]:
 
 
 def recorder_of(script: Any, scratch: pathlib.Path, steps_per_call: int) -> Any:
-    """Return what records a script's calls: its own recorder, or the observer."""
+    """Return what records a script's calls: the observer, or the recorder of an earlier release."""
     if not hasattr(script, "Recorder"):
         return Observed(script, scratch, steps_per_call)
     script.Recorder.is_due = False
     recorder = script.Recorder()
-    recorder.save_seconds = float("inf")  # of scripts of earlier releases
+    recorder.save_seconds = float("inf")
     return recorder
 
 
 class Observed:
-    """The observer of a lesson, with the names by which a script's own recorder is used."""
+    """The observer, with the names by which the recorder of an earlier release is used."""
 
     def __init__(self, script: Any, scratch: pathlib.Path, steps_per_call: int) -> None:
         from workbench_observe.process import task_of

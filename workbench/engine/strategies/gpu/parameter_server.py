@@ -4,16 +4,15 @@ import tensorflow as tf
 
 if TYPE_CHECKING:
     from workbench.engine.constants import DEVICES
+    from workbench.engine.lesson.task import serve, this_task
     from workbench.engine.strategies.gpus import open_gpus
 
 
 def make_strategy() -> tf.distribute.Strategy:
     """Keep variables on the parameter servers; each worker computes on its GPU, at its own pace."""
-    tf.config.set_visible_devices([], "GPU")
-    resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
-    return tf.distribute.ParameterServerStrategy(resolver)
-
-
-def open_devices(worker: int) -> None:
-    """Let a worker compute on its GPU."""
-    open_gpus(DEVICES[worker : worker + 1])
+    task = this_task()
+    own = slice(task.task_id, task.task_id + 1) if task.task_type == "worker" else slice(0)
+    open_gpus(DEVICES[own])
+    if task.task_type != "chief":
+        serve(task)
+    return tf.distribute.ParameterServerStrategy(task)

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow
 
 SCRIPT = """
 import atexit, os, threading
-from workbench.engine.recorder import Recorder, run_and_leave
+from workbench.observe.process import leave_with
 
 class Pipeline:
     def __del__(self):
@@ -20,7 +20,7 @@ class Pipeline:
 def main():
 {body}
 
-run_and_leave(main)
+leave_with(main)
 """
 
 
@@ -64,9 +64,9 @@ def test_threads_and_exit_handlers_end_first(tmp_path: Path) -> None:
     assert ended(body, tmp_path).stdout == "thread handler"
 
 
-def test_held_pipelines_are_not_closed(tmp_path: Path) -> None:
+def test_pipelines_of_modules_are_not_closed(tmp_path: Path) -> None:
     body = """
-    Recorder.pipelines["train"] = Pipeline()
+    os.held = Pipeline()
     not_held = Pipeline()
 """
     assert ended(body, tmp_path).stdout == "closed "

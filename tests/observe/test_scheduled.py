@@ -1,0 +1,84 @@
+"""Steps that a coordinator schedules on workers, of a script that the workbench did not write."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.engine.tasks import OBSERVER, cluster_variables
+from tests.forked import run_program
+from tests.waiting import LIMIT_SECONDS
+
+pytestmark = pytest.mark.slow
+
+SCRIPTS = Path(__file__).parent / "scripts"
+SCRIPT, SERVED = SCRIPTS / "scheduled.py", SCRIPTS / "served.py"
+STEPS, WORKERS, BATCH = 18, 2, 8
+KINDS = {"chief": 1, "worker": WORKERS, "ps": 1}
+
+
+@contextmanager
+def started(folder: Path) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Start each task of the script under observation, and end those that are left."""
+    command = [sys.executable, OBSERVER, "--run-dir", folder, SCRIPT, folder]
+    with ExitStack() as stack:
+        processes = []
+        for variables in stack.enter_context(cluster_variables(KINDS)):
+            environment = {**os.environ, **variables}
+            process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
+            processes.append(stack.enter_context(process))
+            stack.callback(process.kill)
+        yield processes
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("scheduled")
+    with started(folder) as (chief, *_):
+        assert chief.wait(LIMIT_SECONDS) == 0
+    return folder
+
+
+def rows(folder: Path, worker: int) -> np.ndarray:
+    return np.fromfile(folder / f"worker-{worker}" / "steps.f4", np.float32).reshape(-1, 3)
+
+
+def test_every_step_of_every_worker_is_recorded_as_the_script_saw_it(run: Path) -> None:
+    recorded = np.concatenate([rows(run, worker) for worker in range(WORKERS)])
+    assert len(recorded) == STEPS
+    assert (recorded[:, 2] == BATCH).all()
+    own = json.loads((run / "losses.json").read_text())
+    assert sorted(recorded[:, 0] / BATCH) == pytest.approx(sorted(own), rel=1e-6)
+
+
+def test_each_step_has_the_times_of_its_update_within_its_call(run: Path) -> None:
+    for worker in range(WORKERS):
+        times = np.fromfile(run / f"worker-{worker}" / "updates").reshape(-1, 3)
+        calls = np.fromfile(run / f"worker-{worker}" / "calls.f8").reshape(-1, 4)
+        assert times[:, 0].tolist() == list(range(len(rows(run, worker))))
+        assert (np.diff(times[:, 1:].ravel()) >= 0).all()
+        for first, count, start, seconds in calls[1:]:
+            own = times[int(first) : int(first + count), 1:]
+            assert start <= own.min()
+            assert own.max() <= start + seconds
+
+
+def test_the_tasks_that_serve_say_so(run: Path) -> None:
+    for task in ("worker-0", "worker-1", "ps-0"):
+        lines = (run / task / "events.jsonl").read_text().splitlines()
+        assert [json.loads(line)["event"] for line in lines] == ["imported", "serving"]
+
+
+def test_a_server_ends_with_its_own_chief_whatever_the_time_on_the_chiefs_host(
+    tmp_path: Path,
+) -> None:
+    done = run_program([SERVED, tmp_path])
+    assert done.stdout.splitlines() == ["serving", "waits"]

@@ -1,0 +1,13 @@
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from ..models.mlp import make_model
+
+
+def make_tester() -> tf.keras.Model:
+    """Return a model for tests in this process, which gets the weights of the trained one."""
+    tester = make_model()
+    tester.compile(loss=tester.loss, metrics=["accuracy"])
+    return tester

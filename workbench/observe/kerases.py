@@ -1,0 +1,43 @@
+"""The classes of Keras that are watched: of Keras 3, and of tf-keras where that is `tf.keras`."""
+
+import os
+from typing import Any
+
+import keras
+from keras.src.backend.tensorflow.trainer import TensorFlowTrainer
+from keras.src.trainers.compile_utils import CompileMetrics
+from keras.src.trainers.trainer import Trainer
+
+MODELS: list[Any] = [keras.Model]
+RESETTERS: list[Any] = [Trainer]
+"""Classes with the method `reset_metrics` of models."""
+EVALUATORS: list[Any] = [TensorFlowTrainer]
+MEANS: Any = (keras.metrics.Mean,)
+MEAN_UPDATERS: list[Any] = [keras.metrics.Mean]
+"""Classes with the method `update_state` of means."""
+GROUPS: Any = (CompileMetrics,)
+"""Classes that hold the metrics with which a model is compiled."""
+OPTIMIZERS: list[tuple[Any, str]] = [
+    (keras.src.optimizers.base_optimizer.BaseOptimizer, "apply"),
+    (keras.optimizers.LossScaleOptimizer, "apply"),
+]
+"""Classes of optimizers, and their method that takes gradients."""
+
+if os.environ.get("TF_USE_LEGACY_KERAS", "").lower() in ("1", "true"):
+    import tf_keras
+    from tf_keras.src.engine.compile_utils import MetricsContainer
+    from tf_keras.src.metrics.base_metric import Reduce
+    from tf_keras.src.mixed_precision import loss_scale_optimizer
+
+    for owners in (MODELS, RESETTERS, EVALUATORS):
+        owners.append(tf_keras.Model)
+    MEANS += (tf_keras.metrics.Mean,)
+    MEAN_UPDATERS.append(Reduce)
+    GROUPS += (MetricsContainer,)
+    for optimizer in (
+        tf_keras.optimizers.Optimizer,
+        tf_keras.optimizers.legacy.Optimizer,
+        loss_scale_optimizer.LossScaleOptimizer,
+        loss_scale_optimizer.LossScaleOptimizerV3,
+    ):
+        OPTIMIZERS.append((optimizer, "apply_gradients"))

@@ -1,0 +1,323 @@
+"""Steps that a coordinator schedules on workers, which do not wait for each other.
+
+`ClusterCoordinator.schedule` is wrapped. On the worker, the rows of a call's steps go into a queue;
+at the end of the call they go to the coordinator together, because a message for each step would
+take as long as a third of a small step.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.distribute.coordinator import cluster_coordinator
+from tensorflow.python.eager.polymorphic_function import polymorphic_function
+from tensorflow.python.framework.config import is_op_determinism_enabled
+from tensorflow.python.training import server_lib
+
+from .patches import Patches
+from .records import Records
+
+CALLS_PER_WORKER = 3
+"""The most calls that are scheduled and not done, so that a stop waits for few."""
+LOOK_SECONDS = 0.002
+STOP_SECONDS = 10.0
+"""The longest wait at a stop for calls that workers do."""
+LEFT = ("finished", "stopped")
+"""Events that a task reports last."""
+
+
+class Call(NamedTuple):
+    """A call that a worker has done."""
+
+    worker: int
+    trains: bool
+    rows: np.ndarray
+    """[steps, replicas, 3]."""
+    times: np.ndarray
+    """[steps, 2]: when each step was about to read the weights, and when it had updated them.
+
+    All times are the worker's, in seconds since 1970.
+    """
+    span: np.ndarray
+    """[2]: when the call began and ended."""
+
+
+class LedRecords:
+    """The records of the workers that a coordinator leads, each with its own steps."""
+
+    def __init__(self, run_dir: pathlib.Path | None, event: Callable[..., None]) -> None:
+        """Record in the workers' folders of `run_dir`; None: nowhere."""
+        self.dir, self.event = run_dir, event
+        self.steps: dict[str, int] = {}
+        """The steps that each worker has done."""
+        self.records: dict[str, Records] = {}
+
+    def begin(self) -> None:
+        """Begin an attempt of each worker at its step.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        for worker, step in self.steps.items():
+            self._of(worker, step)
+
+    def add(self, call: Call) -> int | None:
+        """Record a call; return its first step whose loss is not a finite number, if any."""
+        worker, count = f"worker-{call.worker}", len(call.rows)
+        first = self.steps.get(worker, 0)
+        if not count:
+            return None
+        self.steps[worker] = first + count
+        start, seconds = float(call.span[0]), float(call.span[1] - call.span[0])
+        try:
+            if records := self._of(worker, first):
+                records.append(first, call.rows, start, seconds)
+                records.append_updates(first, call.times)
+        except OSError as error:
+            lost = {"worker": call.worker, "steps": count, "error": str(error)}
+            self.event("unrecorded", worker_first_step=first, **lost)
+        broken = np.argwhere(~np.isfinite(call.rows[..., 0]))[:1, 0].tolist()
+        return first + broken[0] if broken else None
+
+    def _of(self, worker: str, step: int) -> Records | None:
+        """Return a worker's records, which begin an attempt at this step if they are new."""
+        if self.dir is not None and worker not in self.records:
+            records = Records(self.dir / worker)
+            records.folder.mkdir(parents=True, exist_ok=True)
+            records.begin(step)
+            self.records[worker] = records
+        return self.records.get(worker)
+
+
+class Observer(Protocol):
+    """What is told of the calls."""
+
+    stop: threading.Event
+
+    def lead(self, workers: int) -> None:
+        """A strategy was made that leads so many workers."""
+
+    def scheduling(self, function: Any) -> contextlib.AbstractContextManager[None]:
+        """Watch how a function is scheduled, and traced before its first call."""
+
+    def trains(self, function: Any) -> bool | None:
+        """Return whether a function trains, or tests; None if it runs no steps."""
+
+    def take_calls(self) -> None:
+        """Record what the workers have done."""
+
+    def leave_scheduled(self, settle: Callable[[], None]) -> None:
+        """Stop or save if it is time; `settle` waits for the calls that are not done."""
+
+    def all_done(self) -> None:
+        """Workers have done all that was scheduled."""
+
+
+class Scheduled:
+    """The calls of a coordinator's workers."""
+
+    def __init__(self, patches: Patches, observer: Observer) -> None:
+        """Wrap TensorFlow."""
+        self.observer = observer
+        self.name = f"observed-{os.getpid()}-{time.time_ns()}"
+        self.rows: tuple[Any, Any] = tf.float32, [1, 3]
+        """The type and the shape [replicas, 3] of the rows that were traced last."""
+        self.rows_of: dict[Any, tuple[Any, Any]] = {}
+        """The same of each function that is scheduled."""
+        self.calls: dict[Any, Any] = {}
+        """The queues of calls that are done, by the type of their rows."""
+        self.around: dict[Any, Any] = {}
+        self.going = 0
+        """The calls that are scheduled and not known to be done."""
+        coordinator = cluster_coordinator.ClusterCoordinator
+        patches.wrap(coordinator, "schedule", self._watched_schedule)
+        patches.wrap(coordinator, "join", self._watched_join)
+        patches.wrap(tf.distribute.ParameterServerStrategy, "__init__", self._watched_init)
+
+    def take(self) -> Iterator[Call]:
+        """Yield the calls done since the last time."""
+        for queue in list(self.calls.values()):
+            while int(queue.size()):
+                worker, trains, *arrays = (each.numpy() for each in queue.dequeue())
+                self.going -= 1
+                yield Call(int(worker), bool(trains), *arrays)
+
+    def put(self, rows: tf.Tensor, began: tf.Tensor, operations: Sequence[tf.Operation]) -> None:
+        """In the graph of a worker's step, which has these operations: keep its row."""
+        self.rows = rows.dtype, rows.shape
+        with tf.control_dependencies([rows, *operations]):
+            times = tf.stack([began, moment()])
+            tf.raw_ops.QueueEnqueueV2(handle=self._on_worker(*self.rows), components=[rows, times])
+
+    def _on_worker(self, kind: Any, shape: Any) -> tf.Tensor:
+        return tf.raw_ops.FIFOQueueV2(
+            component_types=[kind, tf.float64],
+            shapes=[shape, [2]],
+            capacity=-1,
+            shared_name=f"{self.name}-{kind.name}",
+        )
+
+    def _watched_init(self, init: Callable) -> Callable:
+        def watched(strategy: Any, cluster_resolver: Any, *args: Any, **named: Any) -> None:
+            wait_for_servers(cluster_resolver.cluster_spec(), self.observer.stop)
+            init(strategy, cluster_resolver, *args, **named)
+            self.observer.lead(strategy._num_workers)
+
+        return watched
+
+    def _watched_schedule(self, schedule: Callable) -> Callable:
+        def watched(coordinator: Any, fn: Any, args: Any = None, kwargs: Any = None) -> Any:
+            if not isinstance(fn, polymorphic_function.Function):
+                return schedule(coordinator, fn, args, kwargs)
+            most = CALLS_PER_WORKER * coordinator.strategy._num_workers
+            while self.going >= most and not self.observer.stop.is_set():
+                done = coordinator.done()
+                self.observer.take_calls()
+                if done:  # calls that failed have reported nothing
+                    self.going = 0
+                time.sleep(LOOK_SECONDS)
+            with self.observer.scheduling(fn):
+                result = schedule(coordinator, self._with_rows(fn), args, kwargs)
+            if self.observer.trains(fn) is not None:
+                self.going += 1
+                self.observer.leave_scheduled(lambda: self._settle(coordinator))
+            return result
+
+        return watched
+
+    def _watched_join(self, join: Callable) -> Callable:
+        def watched(coordinator: Any) -> None:
+            self._settle(coordinator)
+            self.observer.leave_scheduled(lambda: None)
+            join(coordinator)
+            self.observer.all_done()
+            self.going = 0
+
+        return watched
+
+    def _settle(self, coordinator: Any) -> None:
+        """Wait until workers have done all calls, after a stop for some time at most.
+
+        Then a call that hangs is given up, although the script may have counted its steps.
+        """
+        stopped_at = None
+        while not coordinator.done():
+            self.observer.take_calls()
+            if self.observer.stop.is_set():
+                stopped_at = stopped_at or time.monotonic()
+                if time.monotonic() - stopped_at > STOP_SECONDS:
+                    break
+            time.sleep(LOOK_SECONDS)
+        self.observer.take_calls()
+
+    def _with_rows(self, function: Any) -> Any:
+        """Return a function that also sends the rows of its steps to the coordinator."""
+        if function not in self.around:
+            self.around[function] = tf.function(
+                self._sending(function), input_signature=function.input_signature, autograph=False
+            )
+        return self.around[function]
+
+    def _sending(self, function: Any) -> Callable:
+        @tf.function(autograph=False)
+        def call(*args: Any, **named: Any) -> tuple[Any, tf.Tensor]:
+            return function(*args, **named), tf.constant(0)  # it may return nothing to wait for
+
+        def sending(*args: Any, **named: Any) -> Any:
+            began = moment()
+            with tf.control_dependencies([began]):
+                result, done = call(*args, **named)
+            trains = self.observer.trains(function)
+            if trains is None:
+                return result
+            kind, shape = self.rows_of.setdefault(function, self.rows)
+            with tf.init_scope():
+                if kind not in self.calls:
+                    kinds = [tf.int64, tf.bool, kind, tf.float64, tf.float64]
+                    self.calls[kind] = tf.queue.FIFOQueue(1_000_000, kinds)
+            with tf.control_dependencies([done]):
+                queue = self._on_worker(kind, shape)
+                rows, times = tf.raw_ops.QueueDequeueManyV2(
+                    handle=queue,
+                    n=tf.raw_ops.QueueSizeV2(handle=queue),
+                    component_types=[kind, tf.float64],
+                )
+            with tf.control_dependencies([rows]):
+                worker = tf.distribute.coordinator.experimental_get_current_worker_index()
+                span = tf.stack([began, moment()])
+                self.calls[kind].enqueue([worker, tf.constant(trains), rows, times, span])
+            return result
+
+        return sending
+
+
+def wait_for_servers(cluster: tf.train.ClusterSpec, stop: threading.Event) -> None:
+    """Wait until all workers and parameter servers accept connections.
+
+    TensorFlow itself would try again only a second after a refused connection:
+    fixed_reconnect_backoff_ms in its grpc_channel.cc.
+    """
+    for address in (
+        each for job in cluster.jobs if job != "chief" for each in cluster.job_tasks(job)
+    ):
+        host, _, port = address.rpartition(":")
+        while not stop.is_set():
+            with contextlib.suppress(OSError):
+                socket.create_connection((host.strip("[]"), int(port)), timeout=1).close()
+                break
+            stop.wait(LOOK_SECONDS)
+
+
+def moment() -> tf.Tensor:
+    """Return the time when a graph comes to this operation: float64, in seconds since 1970."""
+    # A clock is not deterministic, so TensorFlow then refuses it.
+    return tf.constant(0, tf.float64) if is_op_determinism_enabled() else tf.timestamp()
+
+
+def watch_servers(
+    patches: Patches,
+    run_dir: pathlib.Path | None,
+    task: str,
+    stop: threading.Event,
+    event: Callable[[str], None],
+) -> None:
+    """Report when this process serves a coordinator; after a stop it ends with it.
+
+    So does an evaluator, which a stop may find waiting for a checkpoint.
+    """
+    path = None if run_dir is None else run_dir / "chief-0" / "events.jsonl"
+    earlier = 0  # bytes; times do not tell which events are new, as the chief's clock can differ
+    with contextlib.suppress(OSError):
+        earlier = path.stat().st_size if path else 0
+
+    def end_with_chief() -> None:
+        stop.wait()
+        while path is not None:
+            # Before the first event, and while a line is half written, there is no last event.
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                if json.loads(path.read_bytes()[earlier:].splitlines()[-1])["event"] in LEFT:
+                    os._exit(0)
+            time.sleep(0.2)
+
+    ending = threading.Thread(target=end_with_chief, daemon=True)
+    if task.startswith("evaluator-"):
+        ending.start()
+
+    def watched_join(join: Callable) -> Callable:
+        def watched(server: Any) -> None:
+            event("serving")
+            if ending.ident is None:
+                ending.start()
+            join(server)
+
+        return watched
+
+    patches.wrap(server_lib.Server, "join", watched_join)
