@@ -5,17 +5,25 @@ records go on at the step from which training goes on.
 """
 
 import contextlib
+import functools
 import pathlib
 import re
+import threading
+import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Protocol
 
 import tensorflow as tf
 
 from . import kerases
 from .events import NO_ROOM
 from .patches import Patches
+from .workers import Workers
 
+SAVE_SECONDS = 300.0
+"""The longest time between two checkpoints."""
+FIRST_SAVE_SECONDS = 10.0
+"""The longest time until the first checkpoint of a new run."""
 STATE = "observed"
 """The attribute of a checkpoint that keeps the counts."""
 COUNTED = re.compile(r"(^|/)(step|_?iter(ations)?)/\.ATTRIBUTES/VARIABLE_VALUE$")
@@ -38,14 +46,43 @@ class State(tf.train.experimental.PythonState):
         self.restored = tf.compat.as_text(string_value)
 
 
+class Observer(Protocol):
+    """What knows the run."""
+
+    dir: pathlib.Path | None
+    step: int
+    stop: threading.Event
+    workers: Workers
+
+    def event(self, name: str, **values: Any) -> None:
+        """Report an event."""
+
+    def end_epoch(self) -> None:
+        """Note that the script saves by itself, as at the end of an epoch."""
+
+    def check(self) -> None:
+        """End the run if its weights are not worth saving."""
+
+    def state(self) -> str:
+        """Return the counts, as text."""
+
+    def restored(self, state: str, steps: int) -> None:
+        """Go on from a checkpoint's state; without one, from so many steps."""
+
+    def loaded(self, state: str) -> None:
+        """Note the counts in a checkpoint that no manager of this script keeps."""
+
+
 class Saving:
     """Watches managers of checkpoints, and models that are saved."""
 
-    def __init__(self, patches: Patches, observer: Any) -> None:
+    def __init__(self, patches: Patches, observer: Observer) -> None:
         """Wrap TensorFlow and Keras."""
         self.observer = observer
         self.managers: list[tf.train.CheckpointManager] = []
-        self._save = tf.train.CheckpointManager.save
+        self.unsaved, self.is_new, self.saved_at = False, True, time.monotonic()
+        """Whether the last checkpoint failed; whether this run has none yet; when it was saved."""
+        self._plain_save = tf.train.CheckpointManager.save
         self._latest = tf.train.latest_checkpoint
         self.asked_folder: str | None = None
         """The last folder of which the script asked for the last checkpoint."""
@@ -56,9 +93,70 @@ class Saving:
         for owner in kerases.MODELS:
             patches.wrap(owner, "save", self._watched_model)
 
-    def save(self, manager: tf.train.CheckpointManager) -> str | None:
-        """Save a checkpoint; return its path."""
-        return self._save(manager)
+    def is_due(self) -> bool:
+        """Return whether it is time for a checkpoint."""
+        waited = time.monotonic() - self.saved_at
+        first = self.is_new and self.observer.step > 0 and waited > FIRST_SAVE_SECONDS
+        can = self.observer.dir is not None and bool(self.managers)
+        return can and (waited > SAVE_SECONDS or first)
+
+    def save_all(self, *, stopping: bool = False) -> None:
+        """Save a checkpoint of each manager, together with all workers."""
+        for manager in self.managers:
+            action = functools.partial(self._plain_save, manager)
+            self._save(action, wait=stopping, stopping=stopping, together=True)
+
+    def _save(self, action: Callable[[], str | None], **how: bool) -> str | None:
+        """Save a checkpoint; return its path.
+
+        On a full disk, training goes on or, as `_write` does, waits. The result is None if nothing
+        was saved: the disk is full, or it is too early for the manager's `checkpoint_interval`.
+        """
+        saved, observer = list[str | None](), self.observer
+        observer.check()
+        observer.event("saving", step=observer.step)
+        error = self._write(lambda: saved.append(action()), "its checkpoint", **how)
+        path = saved[-1] if saved else None
+        if path is not None:
+            observer.event("checkpoint", step=observer.step, checkpoint=pathlib.Path(path).name)
+        elif isinstance(error, OSError | tf.errors.OpError):
+            observer.event("checkpoint_failed", step=observer.step, error=str(error)[:500])
+        elif error is not None:
+            raise error
+        self.unsaved, self.saved_at, self.is_new = error is not None, time.monotonic(), False
+        return path
+
+    def _write(
+        self,
+        action: Callable[[], Any],
+        what: str,
+        *,
+        wait: bool = False,
+        stopping: bool = False,
+        together: bool = False,
+    ) -> Exception | None:
+        """Write to disk; return the error if that fails. With `wait`, wait while the disk is full.
+
+        A stop ends that wait, unless the run is `stopping` already. `together`: all workers do
+        this at the same time.
+        """
+        reported = False
+        while True:
+            error = None
+            try:
+                action()
+            except Exception as raised:  # a full disk, or a layer that Keras cannot save
+                error = raised
+            full = error is not None and NO_ROOM.search(str(error)) is not None
+            again, stop = full, self.observer.stop.is_set() and not stopping
+            if together and wait:  # each read of weights takes all workers
+                again, stop = self.observer.workers.summed([again, stop])
+            if not (wait and again) or stop:
+                return error
+            if not reported:
+                self.observer.event("no_room", step=self.observer.step, waits_to_save=what)
+            reported = True
+            time.sleep(1)
 
     def _watched_init(self, init: Callable) -> Callable:
         def watched(
@@ -77,7 +175,7 @@ class Saving:
             if manager not in self.managers:
                 return save(manager, *args, **named)
             self.observer.end_epoch()
-            return self.observer.save(lambda: save(manager, *args, **named))
+            return self._save(lambda: save(manager, *args, **named))
 
         return watched
 
@@ -106,14 +204,16 @@ class Saving:
                 if missing := unrestored(checkpoint, status):
                     raise other_model(path, f"it has no value for {missing}")
                 self.observer.restored(getattr(checkpoint, STATE).restored, steps_in(path))
+                self.is_new, self.saved_at = self.observer.step == 0, time.monotonic()
                 return status
-            if paths or self.observer.has_saved():
+            if paths or self._has_saved():
                 raise SystemExit(
                     "Needs a checkpoint to resume from; those that this run saved in "
                     f"{folder} are missing or damaged. Restore that folder from a copy, "
                     "or start a new run."
                 )
             self.observer.restored("", 0)
+            self.is_new, self.saved_at = True, time.monotonic()
             return restore(checkpoint, None, *args, **named)
 
         return watched
@@ -153,9 +253,22 @@ class Saving:
                         path.unlink()  # a part of a model
                     raise
 
-            self.observer.save_model(write)
+            error = self._write(write, "the trained model", wait=True)
+            if error is None:
+                self.observer.event("model_saved")
+            else:
+                self.observer.event("model_not_saved", error=str(error)[:500])
 
         return watched
+
+    def _has_saved(self) -> bool:
+        """Return whether this run has reported a checkpoint before."""
+        if self.observer.dir is None:
+            return False
+        events = self.observer.dir / self.observer.workers.task / "events.jsonl"
+        with contextlib.suppress(OSError):
+            return '"event": "checkpoint"' in events.read_text()
+        return False
 
 
 def remove_damaged_list(directory: Any) -> None:
@@ -199,8 +312,3 @@ def state_in(path: Any) -> str:
     with contextlib.suppress(tf.errors.OpError, ValueError, TypeError):
         return tf.compat.as_text(tf.train.load_variable(path, f"{STATE}/.ATTRIBUTES/py_state"))
     return ""
-
-
-def is_full(error: Exception | None) -> bool:
-    """Return whether an error comes from a full disk."""
-    return error is not None and NO_ROOM.search(str(error)) is not None

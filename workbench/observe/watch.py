@@ -1,7 +1,6 @@
 """What is known of a run while its script trains: steps, epochs, results."""
 
 import contextlib
-import functools
 import json
 import pathlib
 import sys
@@ -21,14 +20,10 @@ from .measured import Measured
 from .patches import Patches
 from .records import Records
 from .rows import Rows, Step
-from .saving import Saving, is_full
+from .saving import Saving
 from .scheduled import LedRecords, Scheduled, watch_servers
 from .workers import Workers
 
-SAVE_SECONDS = 300.0
-"""The longest time between two checkpoints."""
-FIRST_SAVE_SECONDS = 10.0
-"""The longest time until the first checkpoint of a new run."""
 COMMIT_SECONDS = 0.25
 """The steps of a long call are recorded while it runs, in parts of about this time."""
 
@@ -64,13 +59,13 @@ class Watch:
         whether the metrics of Keras miscount.
         """
         self.weights: list[Any] = []
-        self.started = self.testing = self.traced_once = self.step_traced = self.unsaved = False
+        self.started = self.testing = self.traced_once = self.step_traced = False
         self.nonfinite = self.stopped = False
         self.tracing_since = 0.0
         self.span: tuple[float, float] | None = None
         """When the steps that are not yet recorded began: wall clock, performance counter."""
-        self.is_new, self.is_cold, self.saved_at = True, True, time.monotonic()
-        """Whether this run has saved nothing yet, and whether this process has not trained yet."""
+        self.is_cold = True
+        """Whether this process has not trained yet."""
         self.lock = threading.RLock()
         self.patches, self.over = Patches(), threading.Event()
         self.calls = Calls(self.patches, self)
@@ -107,21 +102,11 @@ class Watch:
         self.led.steps = {worker: known.get(worker, 0) for worker in self.led.steps}
         self.result, self.metrics = counts.get("result", {}), counts.get("metrics", {})
         self.partial = bool(self.sums[2])
-        self.is_new, self.saved_at = self.step == 0, time.monotonic()
         self._start(steps)
 
     def loaded(self, state: str) -> None:
         """Note the counts in a checkpoint that no manager of this script keeps."""
         self.other = state
-
-    def has_saved(self) -> bool:
-        """Return whether this run has reported a checkpoint before."""
-        with contextlib.suppress(OSError):
-            return (
-                self.events.path is not None
-                and '"event": "checkpoint"' in self.events.path.read_text()
-            )
-        return False
 
     # What the script runs.
 
@@ -184,7 +169,7 @@ class Watch:
         """End a call of steps: record them, and stop or save if it is time."""
         self._commit(time.perf_counter())
         self.span = None
-        wishes = [self.nonfinite, self.stop.is_set(), self._is_due()]
+        wishes = [self.nonfinite, self.stop.is_set(), self.saving.is_due()]
         with self.lock:
             sums = self.workers.exchanged([*wishes, *self.unshared], now=self.testing)
             if sums is None:
@@ -196,12 +181,12 @@ class Watch:
         if nonfinite:
             sys.exit(3)
         if stop:
-            self._save_all(stopping=True)
+            self.saving.save_all(stopping=True)
             self.stopped = True
             self.end("stopped", step=self.step)
             sys.exit(0)
         if due:
-            self._save_all()
+            self.saving.save_all()
 
     # What a coordinator schedules.
 
@@ -235,7 +220,7 @@ class Watch:
     def leave_scheduled(self, settle: Callable[[], None]) -> None:
         """Stop or save if it is time; `settle` waits for the calls that are not done."""
         self.take_calls()
-        if self.nonfinite or self.stop.is_set() or self._is_due():
+        if self.nonfinite or self.stop.is_set() or self.saving.is_due():
             settle()
             self._add_own()
             self._act(self.nonfinite, self.stop.is_set(), True)
@@ -380,91 +365,10 @@ class Watch:
             self.event("evaluated", epoch=counts["epoch"], step=counts["step"], **results, **more)
         self.tests, self.metrics, self.testing = np.zeros(3), {}, False
 
-    # What the script saves.
-
-    def _is_due(self) -> bool:
-        waited = time.monotonic() - self.saved_at
-        first = self.is_new and self.step > 0 and waited > FIRST_SAVE_SECONDS
-        can = self.dir is not None and bool(self.saving.managers)
-        return can and (waited > SAVE_SECONDS or first)
-
-    def _save_all(self, *, stopping: bool = False) -> None:
-        for manager in self.saving.managers:
-            save = functools.partial(self.saving.save, manager)
-            self.save(save, wait=stopping, stopping=stopping, together=True)
-
-    def save(
-        self,
-        action: Callable[[], str | None],
-        *,
-        wait: bool = False,
-        stopping: bool = False,
-        together: bool = False,
-    ) -> str | None:
-        """Save a checkpoint; return its path.
-
-        On a full disk, training goes on or, with `wait`, waits. The result is None if nothing was
-        saved: the disk is full, or it is too early for the manager's `checkpoint_interval`.
-        """
-        saved = list[str | None]()
+    def check(self) -> None:
+        """Report the memory, and end the run if its weights are not worth saving."""
         self.check_weights()
         self.report_memory()
-        self.event("saving", step=self.step)
-        error = self.write(
-            lambda: saved.append(action()),
-            "its checkpoint",
-            wait=wait,
-            stopping=stopping,
-            together=together,
-        )
-        path = saved[-1] if saved else None
-        if path is not None:
-            self.event("checkpoint", step=self.step, checkpoint=pathlib.Path(path).name)
-        elif isinstance(error, OSError | tf.errors.OpError):
-            self.event("checkpoint_failed", step=self.step, error=str(error)[:500])
-        elif error is not None:
-            raise error
-        self.unsaved, self.saved_at, self.is_new = error is not None, time.monotonic(), False
-        return path
-
-    def write(
-        self,
-        action: Callable[[], Any],
-        what: str,
-        *,
-        wait: bool,
-        stopping: bool = False,
-        together: bool = False,
-    ) -> Exception | None:
-        """Write to disk; return the error if that fails. With `wait`, wait while the disk is full.
-
-        A stop ends that wait, unless the run is `stopping` already. `together`: all workers do
-        this at the same time.
-        """
-        reported = False
-        while True:
-            error = None
-            try:
-                action()
-            except Exception as raised:  # a full disk, or a layer that Keras cannot save
-                error = raised
-            again, stop = is_full(error), self.stop.is_set() and not stopping
-            if together and wait:  # each read of weights takes all workers
-                again, stop = self.workers.summed([again, stop])
-            if not (wait and again) or stop:
-                return error
-            if not reported:
-                self.event("no_room", step=self.step, waits_to_save=what)
-            reported = True
-            time.sleep(1)
-
-    def save_model(self, action: Callable[[], None]) -> None:
-        """Save the trained model, which waits for room on a full disk."""
-        error = self.write(action, "the trained model", wait=True)
-        if error is None:
-            self.event("model_saved")
-        else:
-            self.event("model_not_saved", error=str(error)[:500])
 
     def check_weights(self) -> None:
         """End the run if a weight is not a finite number: a checkpoint with it would be useless."""
@@ -490,11 +394,11 @@ class Watch:
         """Report that the script has ended as it should."""
         self.end_epoch()
         self.report_memory()
-        unsaved, nonfinite = self.workers.summed([self.unsaved, self.nonfinite])
+        unsaved, nonfinite = self.workers.summed([self.saving.unsaved, self.nonfinite])
         if nonfinite:
             sys.exit(3)
         if unsaved:
-            self._save_all(stopping=False)
+            self.saving.save_all()
         self.end("finished", step=self.step, **self.result)
 
     def end(self, name: str, **values: Any) -> None:
