@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.waiting import LIMIT_SECONDS, until
-from workbench.runs import Run, restore_run
+from workbench.runs import Run, RunError, restore_run
 from workbench.runs.records.live import LiveRun
 
 PACKED = Path(__file__).parents[2] / "fixtures" / "run-of-08966cc.zip"
@@ -54,6 +54,13 @@ def test_its_curves_and_its_ledger_count_both_attempts(run: Run) -> None:
     spent = {entry.name: entry.seconds for entry in run.ledger.whole}
     assert spent["steps"] > 0
     assert spent["other"] > 0  # the steps that were done again
+
+
+@pytest.mark.slow
+def test_its_model_can_be_tested_but_its_steps_are_not_taken_apart(run: Run) -> None:
+    assert run.evaluate()["test_examples"] == run.plan.num_test_examples
+    with pytest.raises(RunError, match=r"by an earlier release.*Start a new run"):
+        run.xray(100)
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from .asker import reply
 from .models.accuracy import make_correct
-from .script import import_script
+from .script import import_plain
 from .xray import restore
 
 BATCH_SIZE = 256
@@ -184,7 +184,7 @@ def load_weights(model: tf.keras.Model, run_dir: pathlib.Path, step: int | None)
 
 def main(run_dir: pathlib.Path, step: int | None) -> None:
     """Test the model, write the results and print them."""
-    script = import_script(run_dir / "train.py")
+    script = import_plain(run_dir / "train.py")
     data = json.loads((run_dir / "plan.json").read_text())["data"]
     model = script.make_model()
     load_weights(model, run_dir, step)

@@ -1,8 +1,4 @@
-"""The import of a run's script, whose parts the programs use.
-
-It gets steps that return what is recorded, and loops that return it for many steps. Scripts of
-earlier releases, which contain a recorder, have them.
-"""
+"""The import of a run's script, whose parts the programs use."""
 
 import functools
 import importlib.util
@@ -15,22 +11,33 @@ import tensorflow as tf
 
 
 def import_script(path: pathlib.Path) -> Any:
-    """Return a script as a module; its `main` does not run."""
+    """Return a script as a module, with steps and loops that return what is recorded.
+
+    Its `main` does not run.
+    """
+    script = import_plain(path)
+    if hasattr(script, "Recorder"):
+        raise SystemExit(
+            f"The script {path} was written by an earlier release, with a recorder in it, so its "
+            "steps cannot be measured. Start a new run with the same settings."
+        )
+    _add_parts(script)
+    return script
+
+
+def import_plain(path: pathlib.Path) -> Any:
+    """Return a script as a module as it is; its `main` does not run."""
     spec = importlib.util.spec_from_file_location("train", path)
     if spec is None or spec.loader is None:
         raise SystemExit(f"The script {path} cannot be imported. Restore it.")
     module = importlib.util.module_from_spec(spec)
     sys.modules["train"] = module  # AutoGraph finds the source through it
     spec.loader.exec_module(module)
-    if not hasattr(module, "Recorder"):
-        _add_parts(module)
     return module
 
 
 def without_xla(script: Any, model: tf.keras.Model) -> Callable:
     """Return the script's step without XLA, because a compiled step hides its inner values."""
-    if make_steps := getattr(script.make_steps, "__wrapped__", None):  # of an earlier release
-        return make_steps(model)[0]
     own = getattr(script, "train_step", None)
     if own is not None and hasattr(own, "python_function"):
         script.train_step = own.python_function
@@ -105,7 +112,7 @@ def _recorded_steps(make_steps: Callable, model: Any) -> list[Callable]:
     from workbench_observe.rows import reporting
 
     def recorded(step: Callable) -> Callable:
-        return lambda batch: reporting(step)(batch)[-1]
+        return lambda batch: reporting(step)(batch)[-1][:3]
 
     return [recorded(step) for step in make_steps(model)]
 

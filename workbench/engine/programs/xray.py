@@ -78,15 +78,11 @@ def restore(model: tf.keras.Model, folder: pathlib.Path, step: int) -> int:
     """Load the nearest checkpoint at or before a step; return how many steps were done in it."""
     path, start = find_checkpoint(folder, step)
     if path is not None:
-        weights = {id(weight) for weight in model.weights}
-        seeds = [each.value for each in model.variables if id(each) not in weights]  # Dropout's
         # Otherwise a checkpoint of another model could be restored in part.
         tf.train.Checkpoint(model=model).restore(path).assert_existing_objects_matched()
         state = {"model": model, "optimizer": model.optimizer}
         others = [each.value for each in model.variables]
-        # Scripts keep the seeds in `others`; those of earlier releases in `seeds`.
-        checkpoint = tf.train.Checkpoint(**state, seeds=seeds, others=others)
-        checkpoint.restore(path).expect_partial()
+        tf.train.Checkpoint(**state, others=others).restore(path).expect_partial()
     return start
 
 
@@ -255,15 +251,9 @@ def batches_of_workers(script: Any, run_dir: pathlib.Path, step: int) -> list[di
     for worker in range(script.WORKERS):
         # TensorFlow knows the index only inside a call that a coordinator has scheduled.
         coordinator.experimental_get_current_worker_index = lambda at=worker: tf.constant(at)
-        if hasattr(script, "Coordinator"):  # of an earlier release
-            own = step
-            make_own_batches, _ = script.make_batches(np.full(script.WORKERS, step))
-            batches = make_own_batches()
-        else:
-            own = own_batch(script, run_dir, worker, step)
-            own_batches, _ = script.make_batches()
-            batches = own_batches(own * script.WORKERS)
-        batch = next(iter(batches))
+        own = own_batch(script, run_dir, worker, step)
+        own_batches, _ = script.make_batches()
+        batch = next(iter(own_batches(own * script.WORKERS)))
         received = tuple(part.numpy() for part in tf.nest.flatten(batch))
         planned = rows_of_batch(script, own * script.WORKERS + worker, size)
         (rows,) = find_rows(planned, arrays, [received])

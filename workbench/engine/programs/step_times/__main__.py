@@ -6,7 +6,7 @@ of JSON. With `serve` instead of SECONDS, it times the complete step once for ea
 The run's own script gives strategy, model, data and steps. Each of several workers has such a
 process, with its TF_CONFIG. Short blocks of all kinds take turns, so that other work on the machine
 affects all kinds equally. The learning rate is 0, so that the weights, and the time they cost, do
-not change. The run folder is only read. The recorder writes to a temporary folder, which is
+not change. The run folder is only read. The observer writes to a temporary folder, which is
 removed.
 """
 
@@ -94,14 +94,14 @@ def measure(bench: Bench, seconds: float) -> dict[str, Any]:
     """Return the seconds of a step of each kind, in each round."""
     bench.whole()
     kinds, unmeasured = kinds_of(bench)
-    if bench.recorder.tasks > 1 and "compute" in kinds:
+    if bench.tasks > 1 and "compute" in kinds:
         bench.own_pace()
     fit_blocks(bench)
     rounds, began = list[dict[str, float]](), time.perf_counter()
     while len(rounds) < FEWEST_ROUNDS or bench.largest(time.perf_counter() - began) < seconds:
         rounds.append(one_round(bench, kinds, backwards=len(rounds) % 2 == 1))
     return {
-        "task": bench.recorder.task,
+        "task": bench.task,
         "rounds": {name: [each[name] for each in rounds] for name in rounds[0]},
         "unmeasured": unmeasured,
         "steps_per_call": bench.steps_per_call,
@@ -122,7 +122,7 @@ def one_round(
         bench.largest(0)
         whole.append(bench.whole())
     times["step"], times["recording"] = np.mean(whole, axis=0).tolist()
-    if bench.recorder.tasks > 1 and "compute" in kinds:
+    if bench.tasks > 1 and "compute" in kinds:
         bench.largest(0)
         times["alone"] = bench.own_pace()
     for name in sorted(kinds, reverse=backwards):
@@ -130,7 +130,7 @@ def one_round(
         if name != "solo":
             times[name] = warm(kinds[name])
             continue
-        for number in range(bench.recorder.tasks):
+        for number in range(bench.tasks):
             if number == bench.number:
                 times[name] = warm(kinds[name])
             bench.largest(0)

@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import pathlib
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -53,61 +52,25 @@ def without_sum(strategy: tf.distribute.Strategy) -> Iterator[None]:
         del extended.batch_reduce_to
 
 
-def recorder_of(script: Any, scratch: pathlib.Path, steps_per_call: int) -> Any:
-    """Return what records a script's calls: the observer, or the recorder of an earlier release."""
-    if not hasattr(script, "Recorder"):
-        return Observed(script, scratch, steps_per_call)
-    script.Recorder.is_due = False
-    recorder = script.Recorder()
-    recorder.save_seconds = float("inf")
-    return recorder
-
-
-class Observed:
-    """The observer, with the names by which the recorder of an earlier release is used."""
-
-    def __init__(self, script: Any, scratch: pathlib.Path, steps_per_call: int) -> None:
-        from workbench_observe.process import task_of
-        from workbench_observe.watch import Watch
-
-        tf_config = os.environ.get("TF_CONFIG") or "{}"
-        self.task = task_of(tf_config)
-        (scratch / self.task).mkdir()
-        self.watch = Watch(scratch, self.task, threading.Event(), tf_config)
-        self.tasks = len(self.watch.workers.tasks)
-        self.script, self.steps_per_call = script, steps_per_call
-        self.call: Callable[[Any], Any] | None = None
-
-    @property
-    def sums(self) -> np.ndarray:
-        """Loss, right answers, examples and seconds of all calls so far."""
-        return self.watch.sums + self.watch.unshared[:4]
-
-    def summed(self, values: np.ndarray) -> np.ndarray:
-        """Return the sums over all workers; each waits here for all others."""
-        return self.watch.workers.summed(values)
-
-    def restore(self, strategy: tf.distribute.Strategy, model: tf.keras.Model) -> None:
-        """Make the calls of this model."""
-        self.watch.workers.use(strategy)
-        self.call = self.script.make_calls(strategy, model, self.steps_per_call)
-
-    def train(self, _: Callable, data: Any, __: int) -> None:
-        """Do and record a call."""
-        assert self.call is not None
-        self.call(data)
-
-
 class Bench:
     """The objects that a script's `main` makes, and ways to time a step with them, in seconds."""
 
     def __init__(self, run_dir: pathlib.Path, steps_per_call: int, scratch: str) -> None:
+        from workbench_observe.process import task_of
+        from workbench_observe.watch import Watch
+
         self.script = script = import_script(run_dir / "train.py")
-        sys.argv = ["train.py", "--run-dir", scratch]
-        self.recorder = recorder_of(script, pathlib.Path(scratch), steps_per_call)
+        tf_config = os.environ.get("TF_CONFIG") or "{}"
+        self.task = task_of(tf_config)
+        """The name of this worker."""
+        folder = pathlib.Path(scratch)
+        (folder / self.task).mkdir()
+        self.watch = Watch(folder, self.task, threading.Event(), tf_config)
         self.strategy = script.make_strategy()
         self.model = self.make_model(self.strategy)
-        self.recorder.restore(self.strategy, self.model)
+        self.watch.workers.use(self.strategy)
+        self.tasks = len(self.watch.workers.tasks)
+        self.own_call = script.make_calls(self.strategy, self.model, steps_per_call)
         plan = json.loads((run_dir / "plan.json").read_text())
         self.batch_axis = int(plan["pipeline"] == "indexed")  # in stacks, axis 0 is the step
         self.steps_per_call, self.steps, self.singles = steps_per_call, 2, 2
@@ -179,19 +142,18 @@ class Bench:
         return lambda: timed(steps, own, self.steps)
 
     def whole(self) -> tuple[float, float]:
-        """Return the seconds of a step as it runs, and the recorder's part of them."""
+        """Return the seconds of a step as it runs, and the observer's part of them."""
         self.use_up()
-        began, in_calls = time.perf_counter(), self.recorder.sums[3]
+        began, in_calls = time.perf_counter(), self.seconds_in_calls()
         for _ in range(self.calls):
-            self.call()
+            self.own_call(self.data)
         self.used_at = time.perf_counter()
         seconds, done = self.used_at - began, self.calls * self.steps_per_call
-        return seconds / done, (seconds - (self.recorder.sums[3] - in_calls)) / done
+        return seconds / done, (seconds - (self.seconds_in_calls() - in_calls)) / done
 
-    def call(self) -> None:
-        """Do and record one call, as long as the run's calls."""
-        self.recorder.steps_per_call = self.steps_per_call
-        self.recorder.train(self.train_steps, self.data, self.steps_per_call)
+    def seconds_in_calls(self) -> float:
+        """Return the seconds of all recorded calls so far."""
+        return float(self.watch.sums[3] + self.watch.unshared[3])
 
     def own_pace(self) -> float:
         """Time a step with its data, while this worker waits for no other worker."""
@@ -217,22 +179,22 @@ class Bench:
         """
         now = time.perf_counter()
         until = now + min(now - self.used_at, MOST_PAUSED_SECONDS)
-        self.call()
+        self.own_call(self.data)
         while self.largest(time.perf_counter() < until):
-            self.call()
+            self.own_call(self.data)
 
     def largest(self, value: float) -> float:
         """Return the largest value of all workers. Each worker waits here until all have come."""
-        if self.recorder.tasks == 1:
+        if self.tasks == 1:
             return value
-        places = np.zeros(self.recorder.tasks)
+        places = np.zeros(self.tasks)
         places[self.number] = value
-        return float(self.recorder.summed(places).max())
+        return float(self.watch.workers.summed(places).max())
 
     @property
     def number(self) -> int:
         """The number of this worker."""
-        return int(self.recorder.task.rpartition("-")[2])
+        return int(self.task.rpartition("-")[2])
 
 
 def timed(steps: Callable, data: Any, count: int) -> float:
