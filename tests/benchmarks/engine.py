@@ -56,10 +56,13 @@ def load_script(config: RunConfig, folder: Path) -> ModuleType:
 
 
 class Engine:
-    """The training of a script: alone, and under an observer that writes into a folder."""
+    """The training of a script: alone, and under an observer that writes into a folder.
 
-    def __init__(self, config: RunConfig, folder: Path) -> None:
-        self.script = load_script(config, folder)
+    With `scalars`, each step of the custom loop also gives so many numbers to metrics.
+    """
+
+    def __init__(self, config: RunConfig, folder: Path, scalars: int = 0) -> None:
+        self.scalars, self.script = scalars, load_script(config, folder)
         # As a run starts: TensorFlow reads it when it opens its devices.
         launch = Launch(sys.executable, folder, cpu_replicas=config.replicas or 1)
         os.environ[THREADS] = launch.environment()[THREADS]
@@ -78,7 +81,16 @@ class Engine:
             model = self.script.make_model()
             model.optimizer.build(model.trainable_variables)
         metrics = self.script.make_metrics(), self.script.make_metrics()
-        train, _ = self.script.make_loops(self.strategy, *self.script.make_steps(model, *metrics))
+        with self.strategy.scope():
+            others = [tf.keras.metrics.Mean(f"number_{at}") for at in range(self.scalars)]
+        train_step, test_step = self.script.make_steps(model, *metrics)
+
+        def step(batch: Any) -> None:
+            train_step(batch)
+            for at, metric in enumerate(others):
+                metric.update_state(tf.reduce_mean(model.trainable_weights[-1][at:]))
+
+        train, _ = self.script.make_loops(self.strategy, step, test_step)
         iterator, most = iter(self.batches), self.script.STEPS_PER_EXECUTION
 
         def run(steps: int) -> None:
