@@ -89,7 +89,7 @@ def latest_of(run: Run, seconds: float) -> float:
 
 def load(root: Path, seconds: float) -> tuple[float, float]:
     """Return the reader's longest delay in seconds, and the number of missing steps."""
-    from workbench.observe.records import Records
+    from workbench.observe.records import Call, Kind, Records
 
     folders = [root / f"worker-{worker}" for worker in range(WORKERS)]
     calls = int(seconds * CALLS_A_SECOND)
@@ -102,7 +102,9 @@ def load(root: Path, seconds: float) -> tuple[float, float]:
         for call in range(calls):
             time.sleep(max(0.0, began + call / CALLS_A_SECOND - time.monotonic()))
             written_at[worker][(call + 1) * STEPS_A_CALL] = time.monotonic()
-            records.append(call * STEPS_A_CALL, rows, time.time(), 1 / CALLS_A_SECOND)
+            kind = Kind(trains=True, scalars=())
+            records.add(Call(call * STEPS_A_CALL, kind, rows, time.time(), 1 / CALLS_A_SECOND))
+        records.flush()
 
     for folder in folders:
         folder.mkdir(parents=True)

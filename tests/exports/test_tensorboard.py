@@ -26,6 +26,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         rows[:, :, 2], rows[:, :, 1] = BATCH, BATCH / 4
         rows[:, :, 0] = BATCH / (1 + first + np.arange(50)[:, None] + [0, 1])
         write_steps(run.dir / "worker-0", first, rows, start=start, seconds=5.0)
+    errors = np.arange(100, dtype="<f4")[:, None] + np.array([0, 2], "<f4")
+    errors.tofile(run.dir / "worker-0" / "scalar-mae.f4")
     return run
 
 
@@ -45,7 +47,7 @@ def board(exported: Path) -> Iterator[TensorBoard]:
 
 def test_each_measure_has_a_line_for_each_replica_and_for_all(board: TensorBoard, run: Run) -> None:
     tags = board.ask("plugin/scalars/tags")
-    measures = {"step/loss", "step/accuracy", "step/examples_per_second"}
+    measures = {"step/loss", "step/accuracy", "step/examples_per_second", "step/mae"}
     for line in ("all", "replica-0", "replica-1"):
         assert set(tags[f"the_first {run.id}/{line}"]) == measures
 
@@ -57,6 +59,13 @@ def test_every_step_has_its_value_and_its_end_time(board: TensorBoard, run: Run)
     assert losses == pytest.approx([1 / (2 + step) for step in range(100)])
     ends = [start + 0.1 * (step + 1) for start in (1000, 2000) for step in range(50)]
     assert times == pytest.approx(ends)
+
+
+def test_a_number_that_steps_report_has_its_own_line(board: TensorBoard, run: Run) -> None:
+    for line, first in (("replica-1", 2), ("all", 1)):
+        asked = {"run": f"the_first {run.id}/{line}", "tag": "step/mae"}
+        _, steps, values = zip(*board.ask("plugin/scalars/scalars", **asked), strict=True)
+        assert [list(steps), list(values)] == [list(range(1, 101)), list(range(first, first + 100))]
 
 
 def test_the_speed_of_all_is_the_sum_of_the_replicas_speeds(board: TensorBoard, run: Run) -> None:

@@ -44,6 +44,11 @@ def losses(folder: Path) -> np.ndarray[Any, Any]:
     return rows[..., 0]
 
 
+def largest(folder: Path) -> np.ndarray[Any, Any]:
+    """Return another number that each step of each replica reported."""
+    return np.fromfile(folder / "worker-0" / "scalar-largest.f4", np.float32).reshape(-1, 2)
+
+
 def events(folder: Path, name: str) -> list[dict[str, Any]]:
     lines = (folder / "worker-0" / "events.jsonl").read_text().splitlines()
     return [event for event in map(json.loads, lines) if event["event"] == name]
@@ -60,6 +65,8 @@ def test_every_step_of_every_replica_is_recorded(loop: Path) -> None:
     own = np.load(loop / "losses-0.npy")
     assert own.shape == (STEPS, 2)
     assert (losses(loop) == own * PER_REPLICA).all()
+    assert largest(loop).shape == (STEPS, 2)
+    assert (largest(loop) > own).all()
 
 
 def test_the_script_trains_as_it_does_alone(loop: Path, tmp_path: Path) -> None:
@@ -85,6 +92,7 @@ def test_a_stopped_script_goes_on_to_the_same_losses(loop: Path, tmp_path: Path)
     observe(LOOP, tmp_path)
     assert [each["step"] for each in events(tmp_path, "start")] == [0, 1, 2]
     assert (losses(tmp_path) == losses(loop)).all()
+    assert (largest(tmp_path) == largest(loop)).all()
 
 
 def test_damaged_checkpoints_are_passed_over(loop: Path, tmp_path: Path) -> None:

@@ -24,11 +24,20 @@ def found() -> dict[str, list[Any]]:
 
 def rows(found: list[Any]) -> list[list[list[float]]]:
     """Return the rows of both steps."""
-    return [row for _, rows, _ in found for row in rows]
+    return [[row[:3] for row in step] for _, _, rows, _ in found for step in rows]
+
+
+def scalars(found: list[Any]) -> list[dict[str, list[float]]]:
+    """Return the other numbers of both steps by their names: one of each replica."""
+    return [
+        {name: [row[at] for row in step] for at, name in enumerate(names, 3)}
+        for _, names, rows, _ in found
+        for step in rows
+    ]
 
 
 @pytest.mark.parametrize(
-    "case", ["scalar", "compiled", "training", "scaled", "eager", "shared_out"]
+    "case", ["scalar", "compiled", "training", "scaled", "eager", "shared_out", "tracked"]
 )
 def test_a_scalar_that_a_step_returns_is_the_mean_loss_of_its_examples(
     found: dict[str, list[Any]], case: str
@@ -53,6 +62,54 @@ def test_metrics_give_the_sums_that_they_are_given(found: dict[str, list[Any]]) 
             assert row == [sum(part), sum(each <= 3 for each in part), len(part)]
 
 
+def test_all_other_numbers_are_found_by_name_as_means_over_the_examples(
+    found: dict[str, list[Any]],
+) -> None:
+    for step, batch in zip(scalars(found["several"]), BATCHES, strict=True):
+        counted = [[each for each in part if each > 1] for part in batch]
+        assert step == {
+            "spread": [pytest.approx(sum(part) / len(part)) for part in counted],
+            "largest": [max(part) for part in batch],
+        }
+    assert set(scalars(found["metrics"])[0]) == {"binary_accuracy"}
+    assert scalars(found["named"]) == [{}, {}]
+
+
+def test_parts_that_a_metric_is_given_count_together(found: dict[str, list[Any]]) -> None:
+    for step, batch in zip(rows(found["in_parts"]), BATCHES, strict=True):
+        for row, part in zip(step, batch, strict=True):
+            assert row == pytest.approx([sum(part), NAN, len(part)], nan_ok=True)
+
+
+def test_results_of_metrics_that_count_earlier_steps_are_no_numbers_of_a_step(
+    found: dict[str, list[Any]],
+) -> None:
+    assert [set(step) for step in scalars(found["running"])] == [
+        {"top_accuracy", "binary_accuracy"}
+    ] * 2
+    names = {"a_loss", "b_loss", "a_mae", "b_mae", "b_mse"}
+    assert [set(step) for step in scalars(found["fitted"])] == [names] * 2
+    for step in scalars(found["fitted"]):
+        assert step["b_mse"] == pytest.approx(step["b_loss"])
+        assert step["a_mae"] != step["b_mae"]
+
+
+def test_steps_that_report_different_numbers_keep_their_order(
+    found: dict[str, list[Any]],
+) -> None:
+    (least, most), *_ = zip(*[(min(part), max(part)) for part in BATCHES[0]], strict=True), None
+    steps = scalars(found["in_turn"])
+    assert len(steps) == 4
+    assert steps[0] == {"d_loss": list(least), "g_loss": [NAN, NAN], "kl": [NAN, NAN]}
+    assert steps[1] == {"d_loss": [NAN, NAN], "g_loss": list(most), "kl": [1, 1]}
+    assert [step["kl"][0] for step in steps] == [NAN, 1, NAN, 1]
+
+
+def test_what_replicas_report_by_different_names_is_left_out(found: dict[str, list[Any]]) -> None:
+    assert scalars(found["by_replica"]) == [{}, {}]
+    assert [len(step) for step in rows(found["by_replica"])] == [2, 2]
+
+
 def test_the_weights_of_examples_count_as_examples(found: dict[str, list[Any]]) -> None:
     for step, batch in zip(rows(found["weighted"]), BATCHES, strict=True):
         for row, part in zip(step, batch, strict=True):
@@ -63,9 +120,9 @@ def test_the_weights_of_examples_count_as_examples(found: dict[str, list[Any]]) 
 def test_a_step_that_updates_weights_trains_and_all_others_test(
     found: dict[str, list[Any]],
 ) -> None:
-    kinds = {case: {trains for trains, _, _ in each} for case, each in found.items() if each}
+    kinds = {case: {trains for trains, *_ in each} for case, each in found.items() if each}
     training = {case for case, kind in kinds.items() if kind == {True}}
-    assert training == {"training", "scaled", "eager"}
+    assert training == {"training", "scaled", "eager", "fitted"}
     assert set().union(*kinds.values()) == {True, False}
 
 
@@ -78,4 +135,4 @@ def test_nothing_is_recorded_after_the_wraps_are_off(found: dict[str, list[Any]]
 
 
 def test_each_step_has_its_own_time(found: dict[str, list[Any]]) -> None:
-    assert all(apart > 0 for _, _, apart in found["training"])
+    assert all(apart > 0 for *_, apart in found["training"])

@@ -53,10 +53,25 @@ def rows(folder: Path, worker: int) -> np.ndarray:
 
 def test_every_step_of_every_worker_is_recorded_as_the_script_saw_it(run: Path) -> None:
     recorded = np.concatenate([rows(run, worker) for worker in range(WORKERS)])
-    assert len(recorded) == STEPS
+    assert len(recorded) == 2 * STEPS
     assert (recorded[:, 2] == BATCH).all()
     own = json.loads((run / "losses.json").read_text())
-    assert sorted(recorded[:, 0] / BATCH) == pytest.approx(sorted(own), rel=1e-6)
+    assert sorted(recorded[::2, 0] / BATCH) == pytest.approx(sorted(own), rel=1e-6)
+
+
+def test_two_kinds_of_steps_of_a_call_keep_their_order_and_their_numbers(run: Path) -> None:
+    for worker in range(WORKERS):
+        losses = rows(run, worker)[:, 0] / BATCH
+        if not len(losses):  # the other worker has done all
+            continue
+        largest, mean = (
+            np.fromfile(run / f"worker-{worker}" / f"scalar-{name}.f4", np.float32)
+            for name in ("largest", "mean")
+        )
+        assert (largest[::2] > losses[::2]).all()
+        assert np.isnan(largest[1::2]).all()
+        assert np.isnan(mean[::2]).all()
+        assert mean[1::2] == pytest.approx(losses[1::2])
 
 
 def test_each_step_has_the_times_of_its_update_within_its_call(run: Path) -> None:

@@ -38,7 +38,7 @@ def own_certificate(run: Run, facts: Facts) -> dict[str, Any]:
     """
     if trains(run):
         return {}
-    found = Agreement(len(run.steps()), run.config.precision)
+    found = Agreement(len(run.steps(["step"])), run.config.precision)
     proof = Proof(run, None, found, **dataclasses.asdict(facts))
     certificate = proof.certificate(None)
     if not (run.dir / CERTIFICATE).exists():

@@ -98,8 +98,8 @@ def check_replay(bundle: Bundle, run: Run, facts: Facts | None = None) -> Replay
 def _agreement(bundle: Bundle, run: Run) -> Agreement:
     manifest = bundle.manifest
     if manifest.together and run.plan.synchronous:
-        return compare_losses(run.steps()[["step", "loss"]], _losses(bundle), manifest.precision)
-    return Agreement(len(run.steps()), manifest.precision, reason=trains(run))
+        return compare_losses(run.steps(["step", "loss"]), _losses(bundle), manifest.precision)
+    return Agreement(len(run.steps(["step"])), manifest.precision, reason=trains(run))
 
 
 def _losses(bundle: Bundle) -> pd.DataFrame:

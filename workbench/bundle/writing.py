@@ -84,7 +84,7 @@ def _contents(run: Run) -> tuple[Manifest, dict[str, str]]:
     }
     texts |= {f"{KEPT_CODE}/{path.name}": _text_of(path) for path in kept_files(run.dir)}
     if plan.synchronous:
-        losses = run.steps()[["step", "loss"]]
+        losses = run.steps(["step", "loss"])
         texts[LOSSES] = losses.to_csv(index=False, na_rep="nan", lineterminator="\n")
     if certificate:
         texts[CERTIFICATE] = json_text(certificate)

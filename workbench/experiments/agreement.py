@@ -151,7 +151,7 @@ def certify(reference: Run, runs: Sequence[Run]) -> dict[str, Proof]:
                 result["runs"][key]["max_weight_difference"],
             )
         else:
-            found = Agreement(len(run.steps()), run.config.precision, reason=trains(run))
+            found = Agreement(len(run.steps(["step"])), run.config.precision, reason=trains(run))
         if hashes[key] != hashes[str(reference.dir)]:
             found = replace(found, reason="it was trained on other data")
         proofs[key] = Proof(
@@ -176,7 +176,7 @@ def trains(run: Run) -> str:
 
     Every step must be recorded. The loss must fall if there are enough steps to see it.
     """
-    steps = run.steps()
+    steps = run.steps(["loss"])
     if len(steps) != run.plan.total_steps:
         return f"{len(steps)} steps recorded of {run.plan.total_steps}"
     if len(steps) < ENOUGH_STEPS:

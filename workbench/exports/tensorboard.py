@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .formats import OnProgress
 
 MEASURES = ("loss", "accuracy", "examples_per_second")
-COLUMNS = ("step", "replica", "examples", "time", *MEASURES)
+COLUMNS = ("step", "replica", "examples", "time")
 
 
 def write_tensorboard(runs: Sequence[Run], folder: Path, on_progress: OnProgress) -> None:
@@ -46,12 +46,13 @@ def _part(on_progress: OnProgress, number: int, runs: int) -> OnProgress:
 
 
 def _write_steps(run: Run, folder: Path, on_progress: OnProgress) -> None:
-    frame = run.replica_steps(COLUMNS)
+    measures = (*MEASURES, *run.scalars)
+    frame = run.replica_steps((*COLUMNS, *measures))
     frame["time"] = frame["time"].ffill().fillna(run.created)
     lines = list(_lines(run, frame))
     for at, (name, line) in enumerate(lines):
         with EventFile(folder / name, run.created) as file:
-            _write_line(file, line)
+            _write_line(file, line, measures)
         on_progress(at + 1, len(lines))
 
 
@@ -67,10 +68,10 @@ def _lines(run: Run, frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
             yield f"replica-{replica}", own
 
 
-def _write_line(file: EventFile, line: pd.DataFrame) -> None:
+def _write_line(file: EventFile, line: pd.DataFrame, measures: Sequence[str]) -> None:
     """Write the known values of each step; a loss that is not a number is written as it is."""
-    names = [f"step/{name}" for name in MEASURES]
-    values = line[list(MEASURES)].to_numpy(np.float64)
+    names = [f"step/{name}" for name in measures]
+    values = line[list(measures)].to_numpy(np.float64)
     known = np.isfinite(values)
     known[:, 0] = line["examples"].to_numpy() > 0
     rows = zip(line["step"].tolist(), line["time"].tolist(), values.tolist(), known, strict=True)

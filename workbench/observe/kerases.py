@@ -10,11 +10,14 @@ from keras.src.trainers.trainer import Trainer
 
 MODELS: list[Any] = [keras.Model]
 RESETTERS: list[Any] = [Trainer]
-"""Classes with the method `reset_metrics` of models."""
+"""Classes with the methods `reset_metrics` and `get_metrics_result` of models."""
+METRICS: list[Any] = [keras.metrics.Metric]
 EVALUATORS: list[Any] = [TensorFlowTrainer]
 MEANS: Any = (keras.metrics.Mean,)
 MEAN_UPDATERS: list[Any] = [keras.metrics.Mean]
 """Classes with the method `update_state` of means."""
+MEAN_RESULTS = [keras.metrics.Mean.result]
+"""The method `result` of means whose result is the mean of what they are given."""
 GROUPS: Any = (CompileMetrics,)
 """Classes that hold the metrics with which a model is compiled."""
 OPTIMIZERS: list[tuple[Any, str]] = [
@@ -32,7 +35,9 @@ if os.environ.get("TF_USE_LEGACY_KERAS", "").lower() in ("1", "true"):
     for owners in (MODELS, RESETTERS, EVALUATORS):
         owners.append(tf_keras.Model)
     MEANS += (tf_keras.metrics.Mean,)
+    METRICS.append(tf_keras.metrics.Metric)
     MEAN_UPDATERS.append(Reduce)
+    MEAN_RESULTS.append(Reduce.result)
     GROUPS += (MetricsContainer,)
     for optimizer in (
         tf_keras.optimizers.Optimizer,

@@ -1,7 +1,7 @@
 """What the replicas of a strategy report of each step, taken out of graphs through queues.
 
 `Strategy.run` is wrapped: after the step, each replica adds a row of numbers to what it returns.
-They are those that the step gives to its Keras metrics, else the scalars that it returns. In a
+They are those that the step gives to its Keras metrics, and the scalars that it returns. In a
 graph, the rows of all replicas go into a queue together with the time; `take` empties the queues.
 """
 
@@ -17,6 +17,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 from keras.src.metrics.reduction_metrics import reduce_to_samplewise_values
+from keras.src.trainers.compile_utils import MetricsList
 from keras.src.trainers.trainer import Trainer
 from tensorflow.python.autograph.core import ag_ctx
 from tensorflow.python.autograph.impl import api as autograph
@@ -24,6 +25,7 @@ from tensorflow.python.distribute import distribute_lib, tpu_strategy
 
 from . import kerases
 from .patches import Patches
+from .records import Kind, in_order
 from .scheduled import moment
 
 MOST_WAITING = 1_000_000
@@ -31,6 +33,10 @@ MOST_WAITING = 1_000_000
 PREFIXES = ("train_", "test_", "val_")
 """Of the names of metrics that are recorded as the same number of another phase."""
 LOSS, ACCURACY = "loss", ("accuracy", "acc")
+MAIN = LOSS, ACCURACY[0]
+"""Names of numbers that a row holds as sums."""
+RUNNING: set[str] = set()
+"""Names of metrics whose results are no means of what they are given, such as AUC."""
 
 
 class Step:
@@ -39,13 +45,21 @@ class Step:
     def __init__(self) -> None:
         self.trains = False
         self.weights: list[Any] = []
-        self.sums: dict[str, tuple[Any, Any]] = {}
-        """The sum of each number over the examples it was given for, and their number."""
+        self.sums: dict[str, tuple[Any, Any, Any]] = {}
+        """Metrics that are means; the sums of what they were given, and for how many examples."""
+        self.single: set[str] = set()
+        """Those that were given means over the replica's examples, which count as one each."""
+        self.output = ""
+        """The output of the model of which metrics are updated."""
+        self.running: list[Any] = []
+        """Results of metrics, which count earlier steps, too."""
         self.shares: list[tf.Tensor] = []
         """Losses that Keras has divided by the number of replicas."""
         self.divides = False
         self.metrics: list[Any] = []
         """The metrics that the step updates."""
+        self.scalars: tuple[str, ...] = ()
+        """The names of the other numbers, whose means over the examples end the `row`."""
 
     def is_here(self, value: Any) -> bool:
         """Return whether a tensor can be used where the step ends, outside of inner functions."""
@@ -53,16 +67,37 @@ class Step:
             return True
         return isinstance(value, float) or value.graph is tf.compat.v1.get_default_graph()
 
+    def add(self, metric: Any, total: Any, count: Any) -> None:
+        """Count what a metric was given, perhaps part by part; `count` is None for a mean."""
+        name = bare(f"{self.output}_{metric.name}" if self.output else metric.name)
+        if count is None:
+            self.single.add(name)
+            count = 1.0
+        owner, *earlier = self.sums.get(name, (None, None, None))
+        if owner is metric and all(map(self.is_here, earlier)):
+            total, count = earlier[0] + total, earlier[1] + count
+        if owner is None or owner is metric:
+            self.sums[name] = metric, total, count
+
     def whole(self, loss: Any) -> Any:
         """Return a loss as the mean over the replica's examples, if it is a share of that."""
         if not any(loss is each for each in self.shares):
             return loss
         return loss * tf.distribute.get_strategy().num_replicas_in_sync
 
+    def is_running(self, name: str, result: Any) -> bool:
+        """Return whether a number that the step returns counts earlier steps, too."""
+        values = (
+            [v for k, v in result.items() if bare(str(k)) == name]
+            if isinstance(result, dict)
+            else []
+        )
+        return name in RUNNING or any(value is each for value in values for each in self.running)
+
     def row(self, result: Any, inputs: Any) -> tf.Tensor | None:
-        """Return loss sum, correct answers and examples; None if the step reports no loss."""
-        sums = {k: v for k, v in self.sums.items() if all(map(self.is_here, v))}
-        counts = [count for _, count in sums.values()]
+        """Return loss sum, correct answers, examples, and `scalars`; None without any number."""
+        sums = {k: v for k, (_, *v) in self.sums.items() if all(map(self.is_here, v))}
+        counts = [count for name, (_, count) in sums.items() if name not in self.single]
         examples = counts[0] if counts else leading_size(inputs)
         if examples is None:
             return None
@@ -75,9 +110,14 @@ class Step:
         if not totals:
             return None
         loss = totals[LOSS] if LOSS in totals else next(iter(totals.values()))
-        correct = next((v for k, v in totals.items() if k.endswith(ACCURACY)), np.nan)
+        measured = [ACCURACY[0], *(name for name in totals if name.endswith(ACCURACY))]
+        correct = next((totals[name] for name in measured if name in totals), np.nan)
+        means = {k: total / tf.cast(count, total.dtype) for k, (total, count) in sums.items()}
+        means |= {k: v for k, v in returned.items() if not self.is_running(k, result)}
+        self.scalars = tuple(name for name in means if name not in MAIN)
+        numbers = loss, correct, examples, *(means[name] for name in self.scalars)
         kind = tf.float64 if loss.dtype == tf.float64 else tf.float32
-        return tf.stack([tf.cast(each, kind) for each in (loss, correct, examples)])
+        return tf.stack([tf.cast(each, kind) for each in numbers])
 
 
 def over(total: Any, count: Any, examples: Any) -> Any:
@@ -145,8 +185,13 @@ def watch_reports(patches: Patches) -> None:
     """Wrap Keras, so that a step's metrics and its optimizer report to the `Step` they are in."""
     for mean in kerases.MEAN_UPDATERS:
         patches.wrap(mean, "update_state", _reporting_metric)
+    for metric in kerases.METRICS:
+        patches.wrap(metric, "__init__", _noting_metric)
     for group in kerases.GROUPS:
         patches.wrap(group, "update_state", _reporting_metrics)
+    patches.wrap(MetricsList, "update_state", _reporting_output)
+    for owner in kerases.RESETTERS:
+        patches.wrap(owner, "get_metrics_result", _reporting_results)
     patches.wrap(Trainer, "compute_loss", _reporting_loss)
     patches.wrap(keras.src.losses.loss, "scale_loss_for_distribution", _reporting_division)
     for optimizer, method in kerases.OPTIMIZERS:
@@ -166,9 +211,41 @@ def _reporting_metric(update: Callable) -> Callable:
                 count = tf.reduce_sum(weights)
             elif given.shape.rank:
                 count = leading_size([given])
-            if count is not None:
-                step.sums.setdefault(bare(metric.name), (tf.reduce_sum(given), count))
+            if type(metric).result in kerases.MEAN_RESULTS:
+                step.add(metric, tf.reduce_sum(given), count)
         return update(metric, values, sample_weight)
+
+    return watched
+
+
+def _noting_metric(init: Callable) -> Callable:
+    def watched(metric: Any, *values: Any, **named: Any) -> None:
+        init(metric, *values, **named)
+        if type(metric).result not in kerases.MEAN_RESULTS:
+            RUNNING.add(bare(metric.name))
+
+    return watched
+
+
+def _reporting_output(update: Callable) -> Callable:
+    def watched(metrics: Any, *values: Any, **named: Any) -> Any:
+        if (step := getattr(_here, "step", None)) is None:
+            return update(metrics, *values, **named)
+        step.output = metrics.output_name or ""
+        try:
+            return update(metrics, *values, **named)
+        finally:
+            step.output = ""
+
+    return watched
+
+
+def _reporting_results(get: Callable) -> Callable:
+    def watched(model: Any) -> Any:
+        results = get(model)
+        if (step := getattr(_here, "step", None)) is not None:
+            step.running += results.values()
+        return results
 
     return watched
 
@@ -224,7 +301,7 @@ class Rows:
     def __init__(
         self,
         patches: Patches,
-        put: Callable[[tf.Tensor, tf.Tensor, list[tf.Operation]], None],
+        put: Callable[[tf.Tensor, tuple[str, ...], tf.Tensor, list[tf.Operation]], None],
         ran: Callable[[Any], None],
         stepped: Callable[[Step], None],
     ) -> None:
@@ -238,24 +315,27 @@ class Rows:
         self.put, self.ran, self.stepped = put, ran, stepped
         self.running = threading.local()
         self.queues: dict[tuple[Any, ...], tf.queue.FIFOQueue] = {}
-        self.done = collections.deque[tuple[bool, np.ndarray, float]]()
+        self.done = collections.deque[tuple[Kind, np.ndarray, float]]()
         """Rows of eager steps."""
         watch_reports(patches)
         for owner in (distribute_lib.StrategyBase, tpu_strategy.TPUStrategyV2):
             patches.wrap(owner, "run", self._watched_run)
 
-    def take(self) -> Iterator[tuple[bool, np.ndarray, np.ndarray]]:
-        """Yield new rows: whether they are of training; [steps, replicas, 3]; time of each step."""
+    def take(self) -> Iterator[tuple[Kind, np.ndarray, np.ndarray]]:
+        """Yield new rows [steps, replicas, 3 + scalars] with their kind, and each step's time."""
         done = []
         while self.done:  # another thread may add to it
             done.append(self.done.popleft())
-        for trains, part in itertools.groupby(done, key=lambda each: each[0]):
+        for kind, part in itertools.groupby(done, key=lambda each: each[0]):
             _, rows, times = zip(*part, strict=True)
-            yield trains, np.stack(rows), np.array(times)
-        for (trains, *_), queue in list(self.queues.items()):
+            yield kind, np.stack(rows), np.array(times)
+        found = collections.defaultdict[Any, list[Any]](list)
+        for (kind, *shape), queue in list(self.queues.items()):
             if count := int(queue.size()):
                 rows, times = (each.numpy() for each in queue.dequeue_many(count))
-                yield trains, rows, np.where(times > 0, times, time.time())
+                known = np.where(times > 0, times, time.time())
+                found[kind.trains, *shape].append((kind, rows, known))
+        yield from map(in_order, found.values())
 
     def _watched_run(self, run: Callable) -> Callable:
         def watched(
@@ -293,23 +373,26 @@ class Rows:
                 self.running.now = False
             locals_ = strategy.experimental_local_results(rows)
             if locals_[0] is not None:
+                scalars = steps[0].scalars
+                if any(each.scalars != scalars for each in steps):  # a replica names others
+                    scalars, locals_ = (), [each[:3] for each in locals_]
                 if graph is not None:
                     own = graph.get_operations()[earlier:]
                     acting = [each for each in own if each.op_def and each.op_def.is_stateful]
-                    self.put(tf.stack(locals_), began[0], acting)
+                    self.put(tf.stack(locals_), scalars, began[0], acting)
                 else:
                     with tf.device("CPU:0"):
-                        self._put(steps[0].trains, tf.stack(locals_))
+                        self._put(Kind(steps[0].trains, scalars), tf.stack(locals_))
                 self.stepped(steps[0])
             return result
 
         return watched
 
-    def _put(self, trains: bool, rows: tf.Tensor) -> None:
+    def _put(self, kind: Kind, rows: tf.Tensor) -> None:
         if tf.executing_eagerly():
-            self.done.append((trains, rows.numpy(), time.time()))
+            self.done.append((kind, rows.numpy(), time.time()))
             return
-        key = trains, rows.dtype, rows.shape[0]
+        key = kind, rows.dtype, rows.shape[0]
         with tf.init_scope():
             if key not in self.queues:
                 kinds, shapes = [rows.dtype, tf.float64], [rows.shape, []]

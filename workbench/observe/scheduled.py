@@ -5,6 +5,7 @@ at the end of the call they go to the coordinator together, because a message fo
 take as long as a third of a small step.
 """
 
+import collections
 import contextlib
 import json
 import os
@@ -23,7 +24,7 @@ from tensorflow.python.framework.config import is_op_determinism_enabled
 from tensorflow.python.training import server_lib
 
 from .patches import Patches
-from .records import Records
+from .records import Call, Kind, Lost, Records, in_order
 
 CALLS_PER_WORKER = 3
 """The most calls that are scheduled and not done, so that a stop waits for few."""
@@ -34,18 +35,14 @@ LEFT = ("finished", "stopped")
 """Events that a task reports last."""
 
 
-class Call(NamedTuple):
-    """A call that a worker has done."""
+class WorkersCall(NamedTuple):
+    """A call that a worker has done. All times are the worker's, in seconds since 1970."""
 
     worker: int
-    trains: bool
+    kind: Kind
     rows: np.ndarray
-    """[steps, replicas, 3]."""
     times: np.ndarray
-    """[steps, 2]: when each step was about to read the weights, and when it had updated them.
-
-    All times are the worker's, in seconds since 1970.
-    """
+    """[steps, 2]: when each step was about to read the weights, and when it had updated them."""
     span: np.ndarray
     """[2]: when the call began and ended."""
 
@@ -69,7 +66,7 @@ class LedRecords:
         for worker, step in self.steps.items():
             self._of(worker, step)
 
-    def add(self, call: Call) -> int | None:
+    def add(self, call: WorkersCall) -> int | None:
         """Record a call; return its first step whose loss is not a finite number, if any."""
         worker, count = f"worker-{call.worker}", len(call.rows)
         first = self.steps.get(worker, 0)
@@ -79,13 +76,22 @@ class LedRecords:
         start, seconds = float(call.span[0]), float(call.span[1] - call.span[0])
         try:
             if records := self._of(worker, first):
-                records.append(first, call.rows, start, seconds)
-                records.append_updates(first, call.times)
+                added = Call(first, call.kind, call.rows, start, seconds, call.times)
+                self._report(worker, records.add(added))
         except OSError as error:
-            lost = {"worker": call.worker, "steps": count, "error": str(error)}
-            self.event("unrecorded", worker_first_step=first, **lost)
+            self._report(worker, Lost(first, count, str(error)))
         broken = np.argwhere(~np.isfinite(call.rows[..., 0]))[:1, 0].tolist()
         return first + broken[0] if broken else None
+
+    def flush(self) -> None:
+        """Write what waits to be written."""
+        for worker, records in self.records.items():
+            self._report(worker, records.flush())
+
+    def _report(self, worker: str, lost: Lost | None) -> None:
+        if lost:
+            about = {"worker": int(worker[7:]), "steps": lost.steps, "error": lost.error}
+            self.event("unrecorded", worker_first_step=lost.first_step, **about)
 
     def _of(self, worker: str, step: int) -> Records | None:
         """Return a worker's records, which begin an attempt at this step if they are new."""
@@ -128,12 +134,18 @@ class Scheduled:
         """Wrap TensorFlow."""
         self.observer = observer
         self.name = f"observed-{os.getpid()}-{time.time_ns()}"
-        self.rows: tuple[Any, Any] = tf.float32, [1, 3]
-        """The type and the shape [replicas, 3] of the rows that were traced last."""
-        self.rows_of: dict[Any, tuple[Any, Any]] = {}
+        self.queues: list[tuple[Any, Any, tuple[str, ...]]] = []
+        """Type, shape [replicas, 3 + scalars] and scalars of the rows in each queue of a worker."""
+        self.filled: list[int] = []
+        """The queues that the function fills which is traced."""
+        self.filled_by: dict[Any, list[int]] = {}
         """The same of each function that is scheduled."""
-        self.calls: dict[Any, Any] = {}
-        """The queues of calls that are done, by the type of their rows."""
+        self.kinds: list[tuple[Kind, Any]] = []
+        """Kinds and types of rows; what workers send names one by its number."""
+        self.sent: Any = None
+        """The queue of what workers have sent of their calls."""
+        self.parts = collections.defaultdict[int, list[Any]](list)
+        """What each worker has sent of a call whose end is not here yet."""
         self.around: dict[Any, Any] = {}
         self.going = 0
         """The calls that are scheduled and not known to be done."""
@@ -142,28 +154,51 @@ class Scheduled:
         patches.wrap(coordinator, "join", self._watched_join)
         patches.wrap(tf.distribute.ParameterServerStrategy, "__init__", self._watched_init)
 
-    def take(self) -> Iterator[Call]:
+    def take(self) -> Iterator[WorkersCall]:
         """Yield the calls done since the last time."""
-        for queue in list(self.calls.values()):
-            while int(queue.size()):
-                worker, trains, *arrays = (each.numpy() for each in queue.dequeue())
+        while self.sent is not None and int(self.sent.size()):
+            worker, number, ends, rows, times, span = (e.numpy() for e in self.sent.dequeue())
+            kind, dtype = self.kinds[number]
+            self.parts[worker].append((kind, rows.astype(dtype), times))
+            if ends:
                 self.going -= 1
-                yield Call(int(worker), bool(trains), *arrays)
+                yield WorkersCall(int(worker), *in_order(self.parts.pop(worker)), span)
 
-    def put(self, rows: tf.Tensor, began: tf.Tensor, operations: Sequence[tf.Operation]) -> None:
+    def put(
+        self,
+        rows: tf.Tensor,
+        scalars: tuple[str, ...],
+        began: tf.Tensor,
+        operations: Sequence[tf.Operation],
+    ) -> None:
         """In the graph of a worker's step, which has these operations: keep its row."""
-        self.rows = rows.dtype, rows.shape
+        queue = rows.dtype, rows.shape.as_list(), scalars
+        if queue not in self.queues:
+            self.queues.append(queue)
+        self.filled.append(self.queues.index(queue))
         with tf.control_dependencies([rows, *operations]):
             times = tf.stack([began, moment()])
-            tf.raw_ops.QueueEnqueueV2(handle=self._on_worker(*self.rows), components=[rows, times])
+            handle = self._on_worker(self.filled[-1])
+            tf.raw_ops.QueueEnqueueV2(handle=handle, components=[rows, times])
 
-    def _on_worker(self, kind: Any, shape: Any) -> tf.Tensor:
+    def _on_worker(self, number: int) -> tf.Tensor:
+        dtype, shape, _ = self.queues[number]
         return tf.raw_ops.FIFOQueueV2(
-            component_types=[kind, tf.float64],
+            component_types=[dtype, tf.float64],
             shapes=[shape, [2]],
             capacity=-1,
-            shared_name=f"{self.name}-{kind.name}",
+            shared_name=f"{self.name}-{number}",
         )
+
+    def _taken(self, number: int) -> tuple[tf.Tensor, tf.Tensor]:
+        """In the graph of a worker's call, return the rows in a queue, and their times."""
+        queue = self._on_worker(number)
+        rows, times = tf.raw_ops.QueueDequeueManyV2(
+            handle=queue,
+            n=tf.raw_ops.QueueSizeV2(handle=queue),
+            component_types=[self.queues[number][0], tf.float64],
+        )
+        return rows, times
 
     def _watched_init(self, init: Callable) -> Callable:
         def watched(strategy: Any, cluster_resolver: Any, *args: Any, **named: Any) -> None:
@@ -232,28 +267,29 @@ class Scheduled:
             return function(*args, **named), tf.constant(0)  # it may return nothing to wait for
 
         def sending(*args: Any, **named: Any) -> Any:
-            began = moment()
+            began, self.filled = moment(), []
             with tf.control_dependencies([began]):
                 result, done = call(*args, **named)
             trains = self.observer.trains(function)
             if trains is None:
                 return result
-            kind, shape = self.rows_of.setdefault(function, self.rows)
+            filled = list(dict.fromkeys(self.filled)) or self.filled_by.get(function, [])
+            self.filled_by[function] = filled
             with tf.init_scope():
-                if kind not in self.calls:
-                    kinds = [tf.int64, tf.bool, kind, tf.float64, tf.float64]
-                    self.calls[kind] = tf.queue.FIFOQueue(1_000_000, kinds)
-            with tf.control_dependencies([done]):
-                queue = self._on_worker(kind, shape)
-                rows, times = tf.raw_ops.QueueDequeueManyV2(
-                    handle=queue,
-                    n=tf.raw_ops.QueueSizeV2(handle=queue),
-                    component_types=[kind, tf.float64],
-                )
-            with tf.control_dependencies([rows]):
-                worker = tf.distribute.coordinator.experimental_get_current_worker_index()
-                span = tf.stack([began, moment()])
-                self.calls[kind].enqueue([worker, tf.constant(trains), rows, times, span])
+                if self.sent is None:
+                    dtypes = [tf.int64, tf.int64, tf.bool, tf.float64, tf.float64, tf.float64]
+                    self.sent = tf.queue.FIFOQueue(1_000_000, dtypes)
+            for queue in filled:
+                with tf.control_dependencies([done]):
+                    rows, times = self._taken(queue)
+                with tf.control_dependencies([rows]):
+                    worker = tf.distribute.coordinator.experimental_get_current_worker_index()
+                    span = tf.stack([began, moment()])
+                    dtype, _, scalars = self.queues[queue]
+                    kind, ends = tf.constant(len(self.kinds), tf.int64), queue == filled[-1]
+                    self.kinds.append((Kind(trains, scalars), dtype.as_numpy_dtype))
+                    rows = tf.cast(rows, tf.float64)
+                    done = self.sent.enqueue([worker, kind, ends, rows, times, span])
             return result
 
         return sending

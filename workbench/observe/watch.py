@@ -18,7 +18,7 @@ from .closing import Closing
 from .events import Events
 from .measured import Measured
 from .patches import Patches
-from .records import Records
+from .records import Call, Kind, Lost, Records
 from .rows import Rows, Step
 from .saving import Saving
 from .scheduled import LedRecords, Scheduled, watch_servers
@@ -39,7 +39,6 @@ class Watch:
         self.workers = Workers(run_dir, task, tf_config, distribute_lib.StrategyBase.run)
         folder = None if run_dir is None else run_dir / task
         self.events = Events(folder)
-        self.event = self.events.add
         self.records = None if folder is None else Records(folder)
         self.step = self.epoch = 0
         self.led = LedRecords(run_dir, self.event)
@@ -83,7 +82,24 @@ class Watch:
     def __exit__(self, *_: object) -> None:
         """End: nothing is watched any more."""
         self.over.set()
+        self.flush()
         self.patches.undo()
+
+    def event(self, name: str, **values: Any) -> None:
+        """Report an event, once the steps before it are written."""
+        self.flush()
+        self.events.add(name, **values)
+
+    def flush(self) -> None:
+        """Write what waits to be written."""
+        with self.lock:
+            if self.records is not None:
+                self._report(self.records.flush())
+            self.led.flush()
+
+    def _report(self, lost: Lost | None) -> None:
+        if lost:
+            self.events.add("unrecorded", **lost._asdict())
 
     # What the script's checkpoints keep.
 
@@ -113,6 +129,7 @@ class Watch:
     def _start(self, counted: int = 0) -> None:
         """Begin the records; `counted` are the steps from which the script goes on."""
         self.started = True
+        self.flush()
         with contextlib.suppress(OSError):  # on a full disk, the first call begins them
             if self.records is not None:
                 self.records.begin(self.step)
@@ -234,8 +251,8 @@ class Watch:
         """Record what the workers have done."""
         with self.lock:
             for call in self.scheduled.take():
-                sums = call.rows.sum(axis=(0, 1), dtype=float)
-                if call.trains:
+                sums = call.rows[..., :3].sum(axis=(0, 1), dtype=float)
+                if call.kind.trains:
                     self._note_broken(call.worker, self.led.add(call))
                     self.step += len(call.rows)
                     self.unshared[:3] += sums
@@ -271,33 +288,31 @@ class Watch:
                 if span is not None and time.perf_counter() - span[1] > COMMIT_SECONDS:
                     self._commit(None)
                 self.take_calls()
+                self.flush()
 
     def _commit(self, now: float | None) -> None:
         """Record the steps done since the last time; `now` is the end of the call."""
         with self.lock:
-            for trains, rows, times in self.rows.take():
+            for kind, rows, times in self.rows.take():
                 wall, began = self.span or (times[0], time.perf_counter())
                 ended = began + max(0.0, times[-1] - wall) if now is None else now
                 seconds, first = ended - began, times[0] - wall
-                if trains and self.is_cold and 0 < first < seconds and len(rows) > 1:
+                if kind.trains and self.is_cold and 0 < first < seconds and len(rows) > 1:
                     # The first step warms up, so it is a part of its own.
-                    self._take(trains, rows[:1], wall, first)
-                    self._take(trains, rows[1:], wall + first, seconds - first)
+                    self._take(kind, rows[:1], wall, first)
+                    self._take(kind, rows[1:], wall + first, seconds - first)
                 else:
-                    self._take(trains, rows, wall, seconds)
-                self.is_cold = self.is_cold and not trains
+                    self._take(kind, rows, wall, seconds)
+                self.is_cold = self.is_cold and not kind.trains
                 self.span = wall + seconds, ended
 
-    def _take(self, trains: bool, rows: np.ndarray, start: float, seconds: float) -> None:
-        sums = rows.sum(axis=(0, 1), dtype=float)
-        if not trains:
+    def _take(self, kind: Kind, rows: np.ndarray, start: float, seconds: float) -> None:
+        sums = rows[..., :3].sum(axis=(0, 1), dtype=float)
+        if not kind.trains:
             self.unshared[4:] += sums
             return
         if self.records is not None:
-            try:
-                self.records.append(self.step, rows, start, seconds)
-            except OSError as error:
-                self.event("unrecorded", first_step=self.step, steps=len(rows), error=str(error))
+            self._report(self.records.add(Call(self.step, kind, rows, start, seconds)))
         broken = [] if self.nonfinite else np.argwhere(~np.isfinite(rows[..., 0]))[:1].tolist()
         for step, replica in broken:
             number = self.workers.first_replica(rows.shape[1]) + replica
@@ -403,5 +418,6 @@ class Watch:
 
     def end(self, name: str, **values: Any) -> None:
         """Report how the run ended, and wait until that is on disk, and for the other workers."""
+        self.flush()
         self.events.last(name, **values)
         self.workers.leave_together()

@@ -338,6 +338,11 @@ class Run:
         """
         return self._history.steps(columns)
 
+    @property
+    def scalars(self) -> tuple[str, ...]:
+        """The columns of `replica_steps` and `steps` for other numbers that steps reported."""
+        return self._history.scalars()
+
     def epochs(self) -> pd.DataFrame:
         """Return a row for each ended epoch, train and test; see `frames.epoch_frame`."""
         return self._history.epochs()

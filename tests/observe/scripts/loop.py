@@ -36,7 +36,7 @@ def train_step(batch):
         loss = tf.nn.compute_average_loss(losses, global_batch_size=16)
     gradients = tape.gradient(loss, model.trainable_variables)
     optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
-    return {"loss": tf.reduce_mean(losses)}
+    return {"loss": tf.reduce_mean(losses), "largest": tf.reduce_max(losses)}
 
 
 @tf.function

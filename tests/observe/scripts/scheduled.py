@@ -29,20 +29,27 @@ def make_dataset() -> tf.data.Dataset:
     return tf.data.Dataset.from_tensor_slices(examples).repeat().batch(8)
 
 
-def step(batch: tuple) -> tf.Tensor:
+def step(batch: tuple) -> dict[str, tf.Tensor]:
     features, targets = batch
     with tf.GradientTape() as tape:
-        loss = tf.reduce_mean((model(features, training=True) - targets) ** 2)
+        losses = (model(features, training=True) - targets) ** 2
+        loss = tf.reduce_mean(losses)
     gradients = tape.gradient(loss, model.trainable_variables)
     optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
-    return loss
+    return {"loss": loss, "largest": tf.reduce_max(losses)}
+
+
+def look(batch: tuple) -> dict[str, tf.Tensor]:
+    return {"mean": tf.reduce_mean(batch[1])}
 
 
 @tf.function
 def train(iterator) -> tf.Tensor:
     losses = tf.TensorArray(tf.float32, size=STEPS)
     for number in tf.range(STEPS):
-        losses = losses.write(number, strategy.run(step, args=(next(iterator),)))
+        results = strategy.run(step, args=(next(iterator),))
+        losses = losses.write(number, results["loss"])
+        strategy.run(look, args=(next(iterator),))
     return losses.stack()
 
 

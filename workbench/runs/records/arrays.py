@@ -26,8 +26,15 @@ from .step_files import (
     counted_calls,
     on_supervisor_clock,
     read_log,
+    read_rows,
 )
 
+RESERVED = frozenset((
+    *("run", "step", "epoch", "worker", "replica", "loss", "accuracy", "test_loss"),
+    *("test_accuracy", "examples", "call_seconds", "time", "examples_per_second", "seconds"),
+    "steps",
+))  # fmt: skip
+"""Columns of tables of runs, steps and epochs."""
 UNKNOWN = np.iinfo(np.int64).max
 WorkerCounts = tuple[tuple[int, int], ...]
 """For each attempt, in order: its first step, and its number of workers."""
@@ -66,6 +73,7 @@ class TaskRecords:
         calls: float64 [M, 4]: first step, steps, start in unix seconds, seconds. The start is on
             the supervisor's clock.
         opening: bool [M], whether a call is the first of its attempt.
+        scalars: the names of the other numbers that steps reported; see `scalar`.
     """
 
     def __init__(
@@ -89,8 +97,31 @@ class TaskRecords:
             steps = [each.first_step + np.arange(len(each.values)) for each in blocks]
             self.steps = joined(steps, self.steps)
             self.values = joined([each.values for each in blocks], self.values)
+        self._scalars = files.scalars()
+        self.scalars = tuple(self._scalars)
         if shape.synchronous and shape.worker_counts:
             self._leave_out_absence()
+
+    def scalar(self, name: str) -> Floats:
+        """Return a number that steps reported, [N, replicas]; NaN where it is unknown."""
+        found = np.full(self.values.shape[:2], np.nan, self.values.dtype)
+        if name in self._scalars:
+            kind = self.values.dtype.newbyteorder("<").str
+            rows = read_rows(self._scalars[name], kind, self.shape.replicas, 0)
+            rows = rows.reshape(-1, self.shape.replicas)
+            there = self.steps < len(rows)
+            found[there] = rows[self.steps[there]]
+        return found
+
+    def scalar_sums(self, name: str) -> tuple[Doubles, Doubles]:
+        """Return a number's sum over the examples of a step, and these examples, float64 [N] each.
+
+        Both are 0 in a step that did not report it. Their quotient is the mean.
+        """
+        values, examples = self.scalar(name).astype(np.float64), self.values[..., 2]
+        reported = ~np.isnan(values).all(axis=1)
+        sums = np.where(examples > 0, values * examples, 0.0).sum(axis=1)
+        return np.where(reported, sums, 0.0), np.where(reported, examples.sum(axis=1), 0.0)
 
     def _leave_out_absence(self) -> None:
         """Drop steps that fewer workers did again, without this worker."""
@@ -259,6 +290,20 @@ def steps_with(worker: int, worker_counts: WorkerCounts, edges: Ints) -> Ints:
             inside = np.clip(edges, first, max(first, end))
             found += inside[1:] - inside[:-1]
     return found
+
+
+def scalar_columns(tasks: Sequence[TaskRecords]) -> dict[str, str]:
+    """Return the names of the other numbers that steps reported, by the names of their columns.
+
+    A column whose name another one has ends with `_`.
+    """
+    columns: dict[str, str] = {}
+    for name in dict.fromkeys(name for task in tasks for name in task.scalars):
+        column = name
+        while column in RESERVED or column in columns:
+            column += "_"
+        columns[column] = name
+    return columns
 
 
 def joined(parts: list[npt.NDArray[Any]], empty: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from workbench.runs.folder.events import Event
 
-from .arrays import TaskRecords, shared_steps, steps_with
+from .arrays import TaskRecords, scalar_columns, shared_steps, steps_with
 from .step_files import Doubles
 
 Columns = dict[str, npt.NDArray[Any]]
@@ -19,66 +19,54 @@ Columns = dict[str, npt.NDArray[Any]]
 def epoch_columns(tasks: Sequence[TaskRecords], tests: dict[int, dict[str, Any]]) -> Columns:
     """Return an entry for each epoch that is over: recorded completely, or reported by an event.
 
-    loss and accuracy are weighted by examples over `steps`, the recorded steps of the epoch.
-    seconds are the time of its training calls, NaN if some are unknown. `tests` holds the epoch
-    events by epoch, with test_loss and test_accuracy. The metrics that a custom model was compiled
-    with follow as columns by their names; metrics of the test are named `test_...`.
+    loss and accuracy are weighted by examples over `steps`, the recorded steps of the epoch, of all
+    workers if each counts its own. seconds are the time of its training calls in the slowest
+    worker, NaN if some are unknown. `tests` holds the epoch events by epoch, with test_loss and
+    test_accuracy. The metrics that a custom model was compiled with follow as columns by their
+    names; metrics of the test are named `test_...`. So do other numbers that steps reported, as
+    means over the examples.
     """
-    if tasks and not tasks[0].shape.synchronous:
-        return _own_epochs(tasks, tests)
-    shared, picked = shared_steps(tasks)
-    per_epoch = tasks[0].shape.steps_per_epoch if tasks else 1
-    epoch = shared // per_epoch
-    count = max([0, *tests, *(epoch[-1:] + 1).tolist()])
-    sums = np.zeros((3, count))
-    for task, (own, at) in zip(tasks, picked, strict=True):
-        totals = task.values[own].sum(axis=1, dtype=np.float64)
-        sums += [np.bincount(epoch[at], column, minlength=count) for column in totals.T]
-    steps = np.bincount(epoch, minlength=count)
-    over = np.flatnonzero((steps == per_epoch) | np.isin(np.arange(1, count + 1), list(tests)))
+    synchronous = not tasks or tasks[0].shape.synchronous
+    picked = shared_steps(tasks)[1] if synchronous else [(slice(None),) * 2] * len(tasks)
+    owned = [own for own, _ in picked]
+    epochs = [task.epochs_of(task.steps[own]) for task, own in zip(tasks, owned, strict=True)]
+    begun = [int(epoch[-1]) + 1 for epoch in epochs if len(epoch)] if synchronous else []
+    count = max([0, *tests, *begun])
+
+    def summed(values: Sequence[npt.NDArray[Any]]) -> Doubles:
+        """Return the sums over each epoch of a value of every task's steps."""
+        sums = np.zeros(count)
+        for own, epoch, each in zip(owned, epochs, values, strict=True):
+            inside = epoch < count
+            sums += np.bincount(epoch[inside], each[own][inside], minlength=count)
+        return sums
+
+    totals = [task.values.sum(axis=1, dtype=np.float64) for task in tasks]
+    loss, correct, examples = (summed([total[:, at] for total in totals]) for at in range(3))
+    counts = [np.bincount(epoch[epoch < count], minlength=count) for epoch in epochs]
+    steps = (np.max if synchronous else np.sum)([np.zeros(count, np.int64), *counts], axis=0)
+    reported = np.isin(np.arange(1, count + 1), list(tests))
+    whole = steps == tasks[0].shape.steps_per_epoch if synchronous and tasks else not synchronous
+    over = np.flatnonzero(reported | whole)
     ends = [tests.get(number + 1, {}) for number in over.tolist()]
     columns = {
         "epoch": over + 1,
-        "loss": ratio(sums[0], sums[2])[over],
-        "accuracy": ratio(sums[1], sums[2])[over],
+        "loss": ratio(loss, examples)[over],
+        "accuracy": ratio(correct, examples)[over],
         "test_loss": column_of(ends, "test_loss"),
         "test_accuracy": column_of(ends, "test_accuracy"),
-        "examples": sums[2].astype(np.int64)[over],
+        "examples": examples.astype(np.int64)[over],
         "seconds": _epoch_seconds(tasks, count)[over],
         "steps": steps[over],
     }
-    return _with_metrics(columns, ends)
-
-
-def _own_epochs(tasks: Sequence[TaskRecords], tests: dict[int, dict[str, Any]]) -> Columns:
-    """Return the columns if each worker counts its own steps.
-
-    steps is the sum over all workers; seconds is the time of the slowest worker.
-    """
-    count = max([0, *tests])
-    sums, steps, seconds = np.zeros((3, count)), np.zeros(count, np.int64), np.zeros(count)
-    for task in tasks:
-        epoch = task.epochs_of(task.steps)
-        inside = epoch < count
-        totals = task.values[inside].sum(axis=1, dtype=np.float64)
-        sums += [np.bincount(epoch[inside], column, minlength=count) for column in totals.T]
-        steps += np.bincount(epoch[inside], minlength=count)
-        call_epoch = task.epochs_of(task.calls[:, 0])
-        known = call_epoch < count
-        own = np.bincount(call_epoch[known], task.calls[known, 3], minlength=count)
-        seconds = np.maximum(seconds, own)
-    ends = [tests.get(number + 1, {}) for number in range(count)]
-    columns = {
-        "epoch": np.arange(1, count + 1),
-        "loss": ratio(sums[0], sums[2]),
-        "accuracy": ratio(sums[1], sums[2]),
-        "test_loss": column_of(ends, "test_loss"),
-        "test_accuracy": column_of(ends, "test_accuracy"),
-        "examples": sums[2].astype(np.int64),
-        "seconds": seconds,
-        "steps": steps,
-    }
-    return _with_metrics(columns, ends)
+    columns = _with_metrics(columns, ends)
+    for column, name in scalar_columns(tasks).items():
+        known = [task.scalar_sums(name) for task in tasks]
+        total, known_for = (summed([each[at] for each in known]) for at in range(2))
+        mean = ratio(total, known_for)[over]
+        measured = columns.get(column, np.full(len(over), np.nan))
+        columns[column] = np.where(np.isnan(measured), mean, measured)
+    return columns
 
 
 def _with_metrics(columns: Columns, ends: list[Event]) -> Columns:
@@ -92,18 +80,16 @@ def _with_metrics(columns: Columns, ends: list[Event]) -> Columns:
 def _epoch_seconds(tasks: Sequence[TaskRecords], count: int) -> Doubles:
     """Return the seconds of the slowest task; NaN if a participating worker's call is missing."""
     slowest = np.zeros(count)
-    if not tasks:
-        return slowest
-    shape = tasks[0].shape
-    in_epoch = shape.steps_per_epoch
-    edges = np.arange(count + 1, dtype=np.int64) * in_epoch
     for task in tasks:
-        epoch = (task.calls[:, 0] // in_epoch).astype(np.int64)
-        inside = epoch < count
+        epoch = task.epochs_of(task.calls[:, 0])
+        inside, shape = epoch < count, task.shape
         seconds = np.bincount(epoch[inside], task.calls[inside, 3], minlength=count)
-        steps = np.bincount(epoch[inside], task.calls[inside, 1], minlength=count)
-        whole = steps == steps_with(task.worker, shape.worker_counts, edges)
-        slowest = np.maximum(slowest, np.where(whole, seconds, np.nan))
+        if shape.synchronous:
+            steps = np.bincount(epoch[inside], task.calls[inside, 1], minlength=count)
+            edges = np.arange(count + 1, dtype=np.int64) * shape.steps_per_epoch
+            whole = steps == steps_with(task.worker, shape.worker_counts, edges)
+            seconds = np.where(whole, seconds, np.nan)
+        slowest = np.maximum(slowest, seconds)
     return slowest
 
 

@@ -1,14 +1,14 @@
 """The records of a run as pandas frames.
 
 On disk a replica-step takes 12 bytes and a call 32. In memory a row of `replica_frame` takes 32
-bytes: step 8, epoch 4, worker 2, replica 2, loss 4, accuracy 4, examples 4, call_seconds 4. With
-`columns`, only the requested columns are made. The 12 bytes that are read for each replica-step
-come in addition.
+bytes: step 8, epoch 4, worker 2, replica 2, loss 4, accuracy 4, examples 4, call_seconds 4; each
+other number that steps reported takes 4 more, in both. With `columns`, only the requested columns
+are made. The 12 bytes that are read for each replica-step come in addition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import pandas as pd
 
 from workbench.runs.folder.files import FIRST_STEP, RunError
 
-from .arrays import TaskRecords, joined, shared_steps
+from .arrays import TaskRecords, joined, scalar_columns, shared_steps
 from .epochs import epoch_columns, ratio
 from .step_files import Doubles, Ints
 
@@ -43,6 +43,10 @@ def replica_frame(
     no accuracy. examples: a count. call_seconds: the time of the complete call that contained the
     step, the same for all its steps; NaN if unknown.
 
+    The other numbers that steps reported follow by their names, see `scalar_columns`: as the step
+    returned them, or as means of what it gave to a metric. They are NaN if a step did not report
+    them.
+
     Two more columns are made only if `columns` names them. time: seconds since 1970 at which the
     step ended; all steps of a call are assumed to take the same time. examples_per_second: the
     replica's own examples of the call, divided by the call's time. Both are NaN if unknown.
@@ -50,8 +54,10 @@ def replica_frame(
     Raises:
         RunError: a column has none of these names.
     """
-    wanted = _chosen(columns, REPLICA_COLUMNS, _COLUMNS)
-    parts = [{name: _COLUMNS[name](task) for name in wanted} for task in tasks]
+    scalars = scalar_columns(tasks)
+    makers = _COLUMNS | {column: _scalar(name) for column, name in scalars.items()}
+    wanted = _chosen(columns, (*REPLICA_COLUMNS, *scalars), makers)
+    parts = [{name: makers[name](task) for name in wanted} for task in tasks]
     frame = pd.DataFrame(
         {name: joined([part[name] for part in parts], np.empty(0)) for name in wanted}, copy=False
     )
@@ -67,19 +73,22 @@ def step_frame(tasks: Sequence[TaskRecords], columns: Sequence[str] | None = Non
     step is from 1. If workers count their own steps, there is no common step. Then there is a row
     for each step of each worker, with a column `worker`.
 
-    loss and accuracy are weighted by examples; call_seconds is the slowest task's.
-    examples_per_second is the sum over the tasks of a task's examples of the call, divided by the
-    time that the call took in that task. With `columns`, only these columns are made.
+    loss, accuracy and the other numbers that steps reported are weighted by examples; call_seconds
+    is the slowest task's. examples_per_second is the sum over the tasks of a task's examples of the
+    call, divided by the time that the call took in that task. With `columns`, only these columns
+    are made.
 
     Raises:
         RunError: a column has none of these names.
     """
+    scalars = scalar_columns(tasks)
+    usual = (*_STEP_COLUMNS, *scalars)
     if not tasks or tasks[0].shape.synchronous:
-        return _joined_steps(tasks, _chosen(columns, _STEP_COLUMNS, _STEP_COLUMNS))
-    every = (*_STEP_COLUMNS, "worker")
+        return _joined_steps(tasks, _chosen(columns, usual, usual), scalars)
+    every = (*usual, "worker")
     wanted = _chosen(columns, every, every)
     made = [name for name in dict.fromkeys(("step", *wanted)) if name != "worker"]
-    frames = [_joined_steps([task], made).assign(worker=task.worker) for task in tasks]
+    frames = [_joined_steps([task], made, scalars).assign(worker=task.worker) for task in tasks]
     return pd.concat(frames).sort_values(["step", "worker"], ignore_index=True)[wanted]
 
 
@@ -99,6 +108,13 @@ class _Steps:
     def means(self, measure: int) -> Doubles:
         """Return the mean of a value over all examples."""
         return ratio(self.sums(measure), self.sums(2))
+
+    def scalars(self, name: str) -> Doubles:
+        """Return the mean of another number over the examples of the replicas that reported it."""
+        known = {task.worker: task.scalar_sums(name) for task in self.tasks}
+        sums = self._joined(np.add, lambda task: known[task.worker][0])
+        counts = self._joined(np.add, lambda task: known[task.worker][1])
+        return ratio(sums, counts)
 
     def seconds(self) -> Doubles:
         """Return the time of the step's call in the slowest task."""
@@ -132,9 +148,21 @@ _STEP_COLUMNS: dict[str, Callable[[_Steps], npt.NDArray[Any]]] = {
 }
 
 
-def _joined_steps(tasks: Sequence[TaskRecords], columns: Sequence[str]) -> pd.DataFrame:
+def _joined_steps(
+    tasks: Sequence[TaskRecords], columns: Sequence[str], scalars: Mapping[str, str]
+) -> pd.DataFrame:
     steps = _Steps(tasks)
-    return pd.DataFrame({name: _STEP_COLUMNS[name](steps) for name in columns}, copy=False)
+    return pd.DataFrame(
+        {
+            name: steps.scalars(scalars[name]) if name in scalars else _STEP_COLUMNS[name](steps)
+            for name in columns
+        },
+        copy=False,
+    )
+
+
+def _scalar(name: str) -> Callable[[TaskRecords], npt.NDArray[Any]]:
+    return lambda task: task.scalar(name).reshape(-1)
 
 
 def _chosen(columns: Sequence[str] | None, usual: Iterable[str], known: Iterable[str]) -> list[str]:

@@ -23,6 +23,7 @@ from .arrays import (
     joined,
     missing_ranges,
     read_tasks,
+    scalar_columns,
     shared_steps,
     worker_counts_of,
 )
@@ -56,6 +57,10 @@ class History:
         from .frames import step_frame
 
         return step_frame(self._records(), columns)
+
+    def scalars(self) -> tuple[str, ...]:
+        """Return the columns of the other numbers that steps reported."""
+        return tuple(scalar_columns(self._records()))
 
     def epochs(self) -> pd.DataFrame:
         """Return a row for each epoch that is over."""

@@ -73,6 +73,9 @@ class Segments:
             rows[at : at + len(found)] = found
         return rows
 
+    def scalars(self) -> dict[str, Path]:
+        return {}
+
     @property
     def _kind(self) -> np.dtype[Any]:
         return np.dtype("<f8" if self.segments[-1].path.suffix == ".steps64" else "<f4")

@@ -2,6 +2,9 @@
 
 `steps.f4`, or `steps.f8` of a run that computes in float64, is the array [steps, replicas, 3]: loss
 sum, correct answers (NaN: unknown) and examples of each replica. Row n is the worker's step n.
+`scalar-NAME.f4`, or `.f8`, is the array [steps, replicas] of another number that steps reported: as
+a step returned it, or the mean of what it gave to a metric. It is NaN, or at the end absent, if it
+is unknown.
 
 `calls.f8` is a log, float64 [rows, 4]: first step, number of steps, start in seconds since 1970,
 and seconds. A call is added once the rows of its steps are written: other steps do not count. An
@@ -15,6 +18,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import unquote
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +33,7 @@ Bools = npt.NDArray[np.bool_]
 MOST_STEPS = 2**53
 """More steps than any run takes: a float64 counts exactly up to this number."""
 VALUES, CALL_VALUES = 3, 4
-CALLS = "calls.f8"
+CALLS, SCALAR = "calls.f8", "scalar-"
 
 
 class StepFiles(Protocol):
@@ -50,6 +54,9 @@ class StepFiles(Protocol):
 
     def rows(self, first: int, count: int) -> Floats:
         """Read the steps from `first` on: [count, replicas, 3]; fewer if the file ends."""
+
+    def scalars(self) -> dict[str, Path]:
+        """Return the files of the other numbers that steps reported, by name."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,11 @@ class StepArrays:
     def rows(self, first: int, count: int) -> Floats:
         found = read_rows(*self._steps, VALUES * self.replicas, first, count)
         return found.reshape(-1, self.replicas, VALUES)
+
+    def scalars(self) -> dict[str, Path]:
+        ending = self._steps[0].suffix
+        found = sorted(self.folder.glob(f"{SCALAR}*{ending}"))
+        return {unquote(path.stem.removeprefix(SCALAR)): path for path in found}
 
     @property
     def _steps(self) -> tuple[Path, str]:

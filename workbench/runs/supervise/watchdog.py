@@ -28,8 +28,8 @@ PHASE_AFTER: dict[str, Phase] = {
 }
 CALL_ROW = struct.Struct("<4d")
 CALLS_JUDGED = 101
-CALLS = "calls.f8", ".calls"
-"""The log of calls; the second is the ending of such files in runs of earlier releases."""
+CALLS, OLD_CALLS = "calls.f8", ".calls"
+"""The log of calls, and the ending of such files in runs of earlier releases."""
 ENTERED = "entered"
 """The file in which a synchronous task notes the first step of the call that it enters."""
 
@@ -133,7 +133,7 @@ class Watchdog:
     def _newest_calls(self) -> tuple[str, int]:
         """Return name and size of the newest log of calls; they change when a call ends."""
         with contextlib.suppress(OSError), os.scandir(self._task_dir) as entries:
-            files = [entry for entry in entries if entry.name.endswith(CALLS)]
+            files = [e for e in entries if e.name == CALLS or e.name.endswith(OLD_CALLS)]
             newest = max(files, key=lambda entry: entry.name, default=None)
             return (newest.name, newest.stat().st_size) if newest else ("", 0)
         return ("", 0)
