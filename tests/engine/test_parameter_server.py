@@ -57,6 +57,7 @@ def killed(root: Path) -> Run:
     killed_at = run.progress.step
     run.resume()
     until(lambda: run.progress.step > killed_at + STEPS or not run.alive)
+    until(lambda: (event_of(run, "epoch") or {}).get("epoch", 0) > 1 or not run.alive)
     run.stop()
     assert run.wait(LIMIT_SECONDS) == "stopped", run.failure
     return run
