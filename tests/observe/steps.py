@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from workbench.observe.calls import Runs
 from workbench.observe.patches import Patches
-from workbench.observe.rows import Rows
 
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
@@ -22,7 +22,7 @@ STRATEGY = tf.distribute.MirroredStrategy(
     ["CPU:0", "CPU:1"], cross_device_ops=tf.distribute.ReductionToOneDevice()
 )
 patches = Patches()
-rows = Rows(patches, lambda *_: None, lambda strategy: None, lambda step: None)
+runs = Runs(patches, lambda *_: None, lambda strategy: None, lambda step: None)
 with STRATEGY.scope():
     weight = tf.Variable(2.0)
     optimizer = tf.keras.optimizers.SGD(0.0)
@@ -181,8 +181,8 @@ CASES: dict[str, tuple[Callable, Any]] = {
 }
 for name, (way, step) in CASES.items():
     way(step)
-    found = [(*kind, taken.tolist(), np.diff(times).min()) for kind, taken, times in rows.take()]
+    found = [(*kind, taken.tolist(), np.diff(times).min()) for kind, taken, times in runs.take()]
     sys.stdout.write(json.dumps({"case": name, "found": found}) + "\n")
 patches.undo()
 in_graph(scalar)
-sys.stdout.write(json.dumps({"case": "undone", "found": list(rows.take())}) + "\n")
+sys.stdout.write(json.dumps({"case": "undone", "found": list(runs.take())}) + "\n")

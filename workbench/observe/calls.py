@@ -1,14 +1,32 @@
-"""The calls of graph functions by the script, which are the places where training can stop."""
+"""The calls of graph functions by the script, and of `Strategy.run` in them.
 
+Training can stop where a graph function returns. In `Strategy.run`, each replica adds its row of
+numbers to what its step returns. In a graph, the rows of all replicas go into a queue together with
+the time; `Runs.take` empties the queues.
+"""
+
+import collections
+import itertools
 import threading
+import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
+import numpy as np
 import tensorflow as tf
+from tensorflow.python.autograph.core import ag_ctx
+from tensorflow.python.autograph.impl import api as autograph
+from tensorflow.python.distribute import distribute_lib, tpu_strategy
 from tensorflow.python.eager.polymorphic_function import polymorphic_function
 
 from .patches import Patches
+from .records import Kind, in_order
+from .rows import Step, reporting, watch_reports
+from .scheduled import moment
+
+MOST_WAITING = 1_000_000
+"""Steps that wait in a queue until they are taken."""
 
 
 class Observer(Protocol):
@@ -74,3 +92,109 @@ class Calls:
         trace()
         if function in self.kinds:
             self.observer.traced()
+
+
+class Runs:
+    """The rows that steps report, from their replicas to `take`."""
+
+    def __init__(
+        self,
+        patches: Patches,
+        put: Callable[[tf.Tensor, tuple[str, ...], tf.Tensor, list[tf.Operation]], None],
+        ran: Callable[[Any], None],
+        stepped: Callable[[Step], None],
+    ) -> None:
+        """Wrap TensorFlow and Keras.
+
+        `put` takes the rows of steps of a coordinator's workers: see `Scheduled`.
+
+        `ran` is called with a strategy before it runs something; `stepped` after a step that ran
+        eagerly or was traced, with that of the first replica.
+        """
+        self.put, self.ran, self.stepped = put, ran, stepped
+        self.running = threading.local()
+        self.queues: dict[tuple[Any, ...], tf.queue.FIFOQueue] = {}
+        self.done = collections.deque[tuple[Kind, np.ndarray, float]]()
+        """Rows of eager steps."""
+        watch_reports(patches)
+        for owner in (distribute_lib.StrategyBase, tpu_strategy.TPUStrategyV2):
+            patches.wrap(owner, "run", self._watched_run)
+
+    def take(self) -> Iterator[tuple[Kind, np.ndarray, np.ndarray]]:
+        """Yield new rows [steps, replicas, 3 + scalars] with their kind, and each step's time."""
+        done = []
+        while self.done:  # another thread may add to it
+            done.append(self.done.popleft())
+        for kind, part in itertools.groupby(done, key=lambda each: each[0]):
+            _, rows, times = zip(*part, strict=True)
+            yield kind, np.stack(rows), np.array(times)
+        found = collections.defaultdict[Any, list[Any]](list)
+        for (kind, *shape), queue in list(self.queues.items()):
+            if count := int(queue.size()):
+                rows, times = (each.numpy() for each in queue.dequeue_many(count))
+                known = np.where(times > 0, times, time.time())
+                found[kind.trains, *shape].append((kind, rows, known))
+        yield from map(in_order, found.values())
+
+    def _watched_run(self, run: Callable) -> Callable:
+        def watched(
+            strategy: Any, fn: Callable, args: Any = (), kwargs: Any = None, options: Any = None
+        ) -> Any:
+            if getattr(self.running, "now", False):  # called by the same method of a subclass
+                return run(strategy, fn, args, kwargs, options)
+            self.ran(strategy)
+            steps: list[Step] = []
+            # As Strategy.run does, but only the function, not what stands around it.
+            status = ag_ctx.control_status_ctx()
+            step = reporting(autograph.tf_convert(fn, status, convert_by_default=False))
+            graph = None
+            if getattr(strategy.extended, "_being_scheduled", False):  # of a coordinator
+                graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
+            began, earlier = [], 0
+            if graph is not None:
+                with tf.control_dependencies(
+                    filter(tf.is_tensor, tf.nest.flatten((args, kwargs), expand_composites=True))
+                ):
+                    began = [moment()]
+                earlier = len(graph.get_operations())
+
+            @tf.autograph.experimental.do_not_convert
+            def with_row(*values: Any, **named: Any) -> Any:
+                with tf.control_dependencies(began):
+                    result, seen, row = step(*values, **named)
+                steps.append(seen)
+                return result, row
+
+            self.running.now = True
+            try:
+                result, rows = run(strategy, with_row, args, kwargs, options)
+            finally:
+                self.running.now = False
+            locals_ = strategy.experimental_local_results(rows)
+            if locals_[0] is not None:
+                scalars = steps[0].scalars
+                if any(each.scalars != scalars for each in steps):  # a replica names others
+                    scalars, locals_ = (), [each[:3] for each in locals_]
+                if graph is not None:
+                    own = graph.get_operations()[earlier:]
+                    acting = [each for each in own if each.op_def and each.op_def.is_stateful]
+                    self.put(tf.stack(locals_), scalars, began[0], acting)
+                else:
+                    with tf.device("CPU:0"):
+                        self._put(Kind(steps[0].trains, scalars), tf.stack(locals_))
+                self.stepped(steps[0])
+            return result
+
+        return watched
+
+    def _put(self, kind: Kind, rows: tf.Tensor) -> None:
+        if tf.executing_eagerly():
+            self.done.append((kind, rows.numpy(), time.time()))
+            return
+        key = kind, rows.dtype, rows.shape[0]
+        with tf.init_scope():
+            if key not in self.queues:
+                kinds, shapes = [rows.dtype, tf.float64], [rows.shape, []]
+                self.queues[key] = tf.queue.FIFOQueue(MOST_WAITING, kinds, shapes)
+        with tf.control_dependencies([rows]):
+            self.queues[key].enqueue([rows, moment()])

@@ -1,18 +1,18 @@
-"""The records of one worker: arrays of its steps, and a log of its calls.
+"""The records of a worker, or of the workers that a coordinator leads.
 
-Row n of steps.f4 (.f8 in float64) is step n: [replicas, 3]. Row n of scalar-NAME.f4 holds another
-number of that step, [replicas]: NaN, or no row, if the step did not report it. The log calls.f8 has
-a row for each call: first step, number of steps, start in seconds since 1970, seconds. A row
-replaces all that was recorded from its first step on; one without steps begins an attempt at the
-run. The file updates has rows of float64: a step, when it read the weights and when it updated
-them, both in seconds since 1970.
+A worker has arrays of its steps and a log of its calls. Row n of steps.f4 (.f8 in float64) is step
+n: [replicas, 3]. Row n of scalar-NAME.f4 holds another number of that step, [replicas]: NaN, or no
+row, if the step did not report it. The log calls.f8 has a row for each call: first step, number of
+steps, start in seconds since 1970, seconds. A row replaces all that was recorded from its first
+step on; one without steps begins an attempt at the run. The file updates has rows of float64: a
+step, when it read the weights and when it updated them, both in seconds since 1970.
 """
 
 import itertools
 import pathlib
 import time
 import urllib.parse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -86,7 +86,7 @@ class Records:
         try:
             if not self.begun:
                 self.begin(calls[0].step)
-            for _, part in itertools.groupby(calls, lambda call: call.rows.dtype):
+            for _, part in itertools.groupby(calls, lambda c: (c.rows.dtype, c.rows.shape[1])):
                 self._write(list(part))
         except OSError as error:
             return Lost(calls[0].step, sum(len(call.rows) for call in calls), str(error))
@@ -143,6 +143,74 @@ class Records:
         with (self.folder / name).open("ab") as file:
             file.truncate(at)
             file.write(values.astype(values.dtype.newbyteorder("<")).tobytes())
+
+
+class WorkersCall(NamedTuple):
+    """A call that a worker has done. All times are the worker's, in seconds since 1970."""
+
+    worker: int
+    kind: Kind
+    rows: np.ndarray
+    times: np.ndarray
+    """[steps, 2]: when each step was about to read the weights, and when it had updated them."""
+    span: np.ndarray
+    """[2]: when the call began and ended."""
+
+
+class LedRecords:
+    """The records of the workers that a coordinator leads, each with its own steps."""
+
+    def __init__(self, run_dir: pathlib.Path | None, event: Callable[..., None]) -> None:
+        """Record in the workers' folders of `run_dir`; None: nowhere."""
+        self.dir, self.event = run_dir, event
+        self.steps: dict[str, int] = {}
+        """The steps that each worker has done."""
+        self.records: dict[str, Records] = {}
+
+    def begin(self) -> None:
+        """Begin an attempt of each worker at its step.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        for worker, step in self.steps.items():
+            self._of(worker, step)
+
+    def add(self, call: WorkersCall) -> int | None:
+        """Record a call; return its first step whose loss is not a finite number, if any."""
+        worker, count = f"worker-{call.worker}", len(call.rows)
+        first = self.steps.get(worker, 0)
+        if not count:
+            return None
+        self.steps[worker] = first + count
+        start, seconds = float(call.span[0]), float(call.span[1] - call.span[0])
+        try:
+            if records := self._of(worker, first):
+                added = Call(first, call.kind, call.rows, start, seconds, call.times)
+                self._report(worker, records.add(added))
+        except OSError as error:
+            self._report(worker, Lost(first, count, str(error)))
+        broken = np.argwhere(~np.isfinite(call.rows[..., 0]))[:1, 0].tolist()
+        return first + broken[0] if broken else None
+
+    def flush(self) -> None:
+        """Write what waits to be written."""
+        for worker, records in self.records.items():
+            self._report(worker, records.flush())
+
+    def _report(self, worker: str, lost: Lost | None) -> None:
+        if lost:
+            about = {"worker": int(worker[7:]), "steps": lost.steps, "error": lost.error}
+            self.event("unrecorded", worker_first_step=lost.first_step, **about)
+
+    def _of(self, worker: str, step: int) -> Records | None:
+        """Return a worker's records, which begin an attempt at this step if they are new."""
+        if self.dir is not None and worker not in self.records:
+            records = Records(self.dir / worker)
+            records.folder.mkdir(parents=True, exist_ok=True)
+            records.begin(step)
+            self.records[worker] = records
+        return self.records.get(worker)
 
 
 def joined(parts: Sequence[tuple[Kind, np.ndarray]]) -> tuple[Kind, np.ndarray]:

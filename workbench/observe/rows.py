@@ -1,17 +1,12 @@
-"""What the replicas of a strategy report of each step, taken out of graphs through queues.
+"""What a replica reports of a step: a row of numbers.
 
-`Strategy.run` is wrapped: after the step, each replica adds a row of numbers to what it returns.
-They are those that the step gives to its Keras metrics, and the scalars that it returns. In a
-graph, the rows of all replicas go into a queue together with the time; `take` empties the queues.
+They are those that the step gives to its Keras metrics, and the scalars that it returns.
 """
 
-import collections
 import functools
-import itertools
 import threading
-import time
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import keras
 import numpy as np
@@ -19,17 +14,10 @@ import tensorflow as tf
 from keras.src.metrics.reduction_metrics import reduce_to_samplewise_values
 from keras.src.trainers.compile_utils import MetricsList
 from keras.src.trainers.trainer import Trainer
-from tensorflow.python.autograph.core import ag_ctx
-from tensorflow.python.autograph.impl import api as autograph
-from tensorflow.python.distribute import distribute_lib, tpu_strategy
 
 from . import kerases
 from .patches import Patches
-from .records import Kind, in_order
-from .scheduled import moment
 
-MOST_WAITING = 1_000_000
-"""Steps that wait in a queue until they are taken."""
 PREFIXES = ("train_", "test_", "val_")
 """Of the names of metrics that are recorded as the same number of another phase."""
 LOSS, ACCURACY = "loss", ("accuracy", "acc")
@@ -39,16 +27,24 @@ RUNNING: set[str] = set()
 """Names of metrics whose results are no means of what they are given, such as AUC."""
 
 
+class Given(NamedTuple):
+    """What a step has given to a metric that is a mean."""
+
+    metric: Any
+    total: Any
+    count: Any
+    counts_examples: bool
+    """Whether `count` is of examples; if not, of means over the replica's examples."""
+
+
 class Step:
     """One step of one replica, while it is traced or, eagerly, run."""
 
     def __init__(self) -> None:
         self.trains = False
         self.weights: list[Any] = []
-        self.sums: dict[str, tuple[Any, Any, Any]] = {}
-        """Metrics that are means; the sums of what they were given, and for how many examples."""
-        self.single: set[str] = set()
-        """Those that were given means over the replica's examples, which count as one each."""
+        self.given: dict[str, Given] = {}
+        """What metrics were given, by their names."""
         self.output = ""
         """The output of the model of which metrics are updated."""
         self.running: list[Any] = []
@@ -70,14 +66,13 @@ class Step:
     def add(self, metric: Any, total: Any, count: Any) -> None:
         """Count what a metric was given, perhaps part by part; `count` is None for a mean."""
         name = bare(f"{self.output}_{metric.name}" if self.output else metric.name)
-        if count is None:
-            self.single.add(name)
-            count = 1.0
-        owner, *earlier = self.sums.get(name, (None, None, None))
-        if owner is metric and all(map(self.is_here, earlier)):
-            total, count = earlier[0] + total, earlier[1] + count
-        if owner is None or owner is metric:
-            self.sums[name] = metric, total, count
+        given = Given(metric, total, 1.0 if count is None else count, count is not None)
+        earlier = self.given.setdefault(name, given)
+        if earlier is given or earlier.metric is not metric:
+            return
+        if self.is_here(earlier.total) and self.is_here(earlier.count):
+            given = given._replace(total=earlier.total + total, count=earlier.count + given.count)
+        self.given[name] = given
 
     def whole(self, loss: Any) -> Any:
         """Return a loss as the mean over the replica's examples, if it is a share of that."""
@@ -87,23 +82,24 @@ class Step:
 
     def is_running(self, name: str, result: Any) -> bool:
         """Return whether a number that the step returns counts earlier steps, too."""
-        values = (
-            [v for k, v in result.items() if bare(str(k)) == name]
-            if isinstance(result, dict)
-            else []
-        )
+        named = result.items() if isinstance(result, dict) else ()
+        values = [value for key, value in named if bare(str(key)) == name]
         return name in RUNNING or any(value is each for value in values for each in self.running)
 
     def row(self, result: Any, inputs: Any) -> tf.Tensor | None:
         """Return loss sum, correct answers, examples, and `scalars`; None without any number."""
-        sums = {k: v for k, (_, *v) in self.sums.items() if all(map(self.is_here, v))}
-        counts = [count for name, (_, count) in sums.items() if name not in self.single]
+        given = {
+            name: each
+            for name, each in self.given.items()
+            if self.is_here(each.total) and self.is_here(each.count)
+        }
+        counts = [each.count for each in given.values() if each.counts_examples]
         examples = counts[0] if counts else leading_size(inputs)
         if examples is None:
             return None
         reported = {k: self.whole(v) for k, v in scalars(result).items()}
-        returned = {k: v for k, v in reported.items() if k not in self.sums}
-        totals = {k: over(total, count, examples) for k, (total, count) in sums.items()}
+        returned = {k: v for k, v in reported.items() if k not in self.given}
+        totals = {k: over(each.total, each.count, examples) for k, each in given.items()}
         totals |= {
             k: tf.math.multiply_no_nan(v, tf.cast(examples, v.dtype)) for k, v in returned.items()
         }
@@ -112,7 +108,7 @@ class Step:
         loss = totals[LOSS] if LOSS in totals else next(iter(totals.values()))
         measured = [ACCURACY[0], *(name for name in totals if name.endswith(ACCURACY))]
         correct = next((totals[name] for name in measured if name in totals), np.nan)
-        means = {k: total / tf.cast(count, total.dtype) for k, (total, count) in sums.items()}
+        means = {k: each.total / tf.cast(each.count, each.total.dtype) for k, each in given.items()}
         means |= {k: v for k, v in returned.items() if not self.is_running(k, result)}
         self.scalars = tuple(name for name in means if name not in MAIN)
         numbers = loss, correct, examples, *(means[name] for name in self.scalars)
@@ -293,109 +289,3 @@ def _reporting_optimizer(apply: Callable) -> Callable:
         return apply(optimizer, grads, *weights, **named)
 
     return watched
-
-
-class Rows:
-    """The rows that steps report, from their replicas to `take`."""
-
-    def __init__(
-        self,
-        patches: Patches,
-        put: Callable[[tf.Tensor, tuple[str, ...], tf.Tensor, list[tf.Operation]], None],
-        ran: Callable[[Any], None],
-        stepped: Callable[[Step], None],
-    ) -> None:
-        """Wrap TensorFlow and Keras.
-
-        `put` takes the rows of steps of a coordinator's workers: see `Scheduled`.
-
-        `ran` is called with a strategy before it runs something; `stepped` after a step that ran
-        eagerly or was traced, with that of the first replica.
-        """
-        self.put, self.ran, self.stepped = put, ran, stepped
-        self.running = threading.local()
-        self.queues: dict[tuple[Any, ...], tf.queue.FIFOQueue] = {}
-        self.done = collections.deque[tuple[Kind, np.ndarray, float]]()
-        """Rows of eager steps."""
-        watch_reports(patches)
-        for owner in (distribute_lib.StrategyBase, tpu_strategy.TPUStrategyV2):
-            patches.wrap(owner, "run", self._watched_run)
-
-    def take(self) -> Iterator[tuple[Kind, np.ndarray, np.ndarray]]:
-        """Yield new rows [steps, replicas, 3 + scalars] with their kind, and each step's time."""
-        done = []
-        while self.done:  # another thread may add to it
-            done.append(self.done.popleft())
-        for kind, part in itertools.groupby(done, key=lambda each: each[0]):
-            _, rows, times = zip(*part, strict=True)
-            yield kind, np.stack(rows), np.array(times)
-        found = collections.defaultdict[Any, list[Any]](list)
-        for (kind, *shape), queue in list(self.queues.items()):
-            if count := int(queue.size()):
-                rows, times = (each.numpy() for each in queue.dequeue_many(count))
-                known = np.where(times > 0, times, time.time())
-                found[kind.trains, *shape].append((kind, rows, known))
-        yield from map(in_order, found.values())
-
-    def _watched_run(self, run: Callable) -> Callable:
-        def watched(
-            strategy: Any, fn: Callable, args: Any = (), kwargs: Any = None, options: Any = None
-        ) -> Any:
-            if getattr(self.running, "now", False):  # called by the same method of a subclass
-                return run(strategy, fn, args, kwargs, options)
-            self.ran(strategy)
-            steps: list[Step] = []
-            # As Strategy.run does, but only the function, not what stands around it.
-            status = ag_ctx.control_status_ctx()
-            step = reporting(autograph.tf_convert(fn, status, convert_by_default=False))
-            graph = None
-            if getattr(strategy.extended, "_being_scheduled", False):  # of a coordinator
-                graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
-            began, earlier = [], 0
-            if graph is not None:
-                with tf.control_dependencies(
-                    filter(tf.is_tensor, tf.nest.flatten((args, kwargs), expand_composites=True))
-                ):
-                    began = [moment()]
-                earlier = len(graph.get_operations())
-
-            @tf.autograph.experimental.do_not_convert
-            def with_row(*values: Any, **named: Any) -> Any:
-                with tf.control_dependencies(began):
-                    result, seen, row = step(*values, **named)
-                steps.append(seen)
-                return result, row
-
-            self.running.now = True
-            try:
-                result, rows = run(strategy, with_row, args, kwargs, options)
-            finally:
-                self.running.now = False
-            locals_ = strategy.experimental_local_results(rows)
-            if locals_[0] is not None:
-                scalars = steps[0].scalars
-                if any(each.scalars != scalars for each in steps):  # a replica names others
-                    scalars, locals_ = (), [each[:3] for each in locals_]
-                if graph is not None:
-                    own = graph.get_operations()[earlier:]
-                    acting = [each for each in own if each.op_def and each.op_def.is_stateful]
-                    self.put(tf.stack(locals_), scalars, began[0], acting)
-                else:
-                    with tf.device("CPU:0"):
-                        self._put(Kind(steps[0].trains, scalars), tf.stack(locals_))
-                self.stepped(steps[0])
-            return result
-
-        return watched
-
-    def _put(self, kind: Kind, rows: tf.Tensor) -> None:
-        if tf.executing_eagerly():
-            self.done.append((kind, rows.numpy(), time.time()))
-            return
-        key = kind, rows.dtype, rows.shape[0]
-        with tf.init_scope():
-            if key not in self.queues:
-                kinds, shapes = [rows.dtype, tf.float64], [rows.shape, []]
-                self.queues[key] = tf.queue.FIFOQueue(MOST_WAITING, kinds, shapes)
-        with tf.control_dependencies([rows]):
-            self.queues[key].enqueue([rows, moment()])

@@ -14,9 +14,8 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-import numpy as np
 import tensorflow as tf
 from tensorflow.python.distribute.coordinator import cluster_coordinator
 from tensorflow.python.eager.polymorphic_function import polymorphic_function
@@ -24,7 +23,7 @@ from tensorflow.python.framework.config import is_op_determinism_enabled
 from tensorflow.python.training import server_lib
 
 from .patches import Patches
-from .records import Call, Kind, Lost, Records, in_order
+from .records import Kind, WorkersCall, in_order
 
 CALLS_PER_WORKER = 3
 """The most calls that are scheduled and not done, so that a stop waits for few."""
@@ -33,74 +32,6 @@ STOP_SECONDS = 10.0
 """The longest wait at a stop for calls that workers do."""
 LEFT = ("finished", "stopped")
 """Events that a task reports last."""
-
-
-class WorkersCall(NamedTuple):
-    """A call that a worker has done. All times are the worker's, in seconds since 1970."""
-
-    worker: int
-    kind: Kind
-    rows: np.ndarray
-    times: np.ndarray
-    """[steps, 2]: when each step was about to read the weights, and when it had updated them."""
-    span: np.ndarray
-    """[2]: when the call began and ended."""
-
-
-class LedRecords:
-    """The records of the workers that a coordinator leads, each with its own steps."""
-
-    def __init__(self, run_dir: pathlib.Path | None, event: Callable[..., None]) -> None:
-        """Record in the workers' folders of `run_dir`; None: nowhere."""
-        self.dir, self.event = run_dir, event
-        self.steps: dict[str, int] = {}
-        """The steps that each worker has done."""
-        self.records: dict[str, Records] = {}
-
-    def begin(self) -> None:
-        """Begin an attempt of each worker at its step.
-
-        Raises:
-            OSError: it cannot be written.
-        """
-        for worker, step in self.steps.items():
-            self._of(worker, step)
-
-    def add(self, call: WorkersCall) -> int | None:
-        """Record a call; return its first step whose loss is not a finite number, if any."""
-        worker, count = f"worker-{call.worker}", len(call.rows)
-        first = self.steps.get(worker, 0)
-        if not count:
-            return None
-        self.steps[worker] = first + count
-        start, seconds = float(call.span[0]), float(call.span[1] - call.span[0])
-        try:
-            if records := self._of(worker, first):
-                added = Call(first, call.kind, call.rows, start, seconds, call.times)
-                self._report(worker, records.add(added))
-        except OSError as error:
-            self._report(worker, Lost(first, count, str(error)))
-        broken = np.argwhere(~np.isfinite(call.rows[..., 0]))[:1, 0].tolist()
-        return first + broken[0] if broken else None
-
-    def flush(self) -> None:
-        """Write what waits to be written."""
-        for worker, records in self.records.items():
-            self._report(worker, records.flush())
-
-    def _report(self, worker: str, lost: Lost | None) -> None:
-        if lost:
-            about = {"worker": int(worker[7:]), "steps": lost.steps, "error": lost.error}
-            self.event("unrecorded", worker_first_step=lost.first_step, **about)
-
-    def _of(self, worker: str, step: int) -> Records | None:
-        """Return a worker's records, which begin an attempt at this step if they are new."""
-        if self.dir is not None and worker not in self.records:
-            records = Records(self.dir / worker)
-            records.folder.mkdir(parents=True, exist_ok=True)
-            records.begin(step)
-            self.records[worker] = records
-        return self.records.get(worker)
 
 
 class Observer(Protocol):

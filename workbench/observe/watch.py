@@ -13,15 +13,15 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.distribute import distribute_lib
 
-from .calls import Calls
+from .calls import Calls, Runs
 from .closing import Closing
 from .events import Events
 from .measured import Measured
 from .patches import Patches
-from .records import Call, Kind, Lost, Records
-from .rows import Rows, Step
+from .records import Call, Kind, LedRecords, Lost, Records
+from .rows import Step
 from .saving import Saving
-from .scheduled import LedRecords, Scheduled, watch_servers
+from .scheduled import Scheduled, watch_servers
 from .workers import Workers
 
 COMMIT_SECONDS = 0.25
@@ -69,7 +69,7 @@ class Watch:
         self.patches, self.over = Patches(), threading.Event()
         self.calls = Calls(self.patches, self)
         self.scheduled = Scheduled(self.patches, self)
-        self.rows = Rows(self.patches, self.scheduled.put, self._ran, self._stepped)
+        self.runs = Runs(self.patches, self.scheduled.put, self._ran, self._stepped)
         self.saving = Saving(self.patches, self)
         self.measured = Measured(self.patches, self.read_metrics, self.evaluated)
         watch_servers(self.patches, run_dir, task, stop, self.event)
@@ -293,7 +293,7 @@ class Watch:
     def _commit(self, now: float | None) -> None:
         """Record the steps done since the last time; `now` is the end of the call."""
         with self.lock:
-            for kind, rows, times in self.rows.take():
+            for kind, rows, times in self.runs.take():
                 wall, began = self.span or (times[0], time.perf_counter())
                 ended = began + max(0.0, times[-1] - wall) if now is None else now
                 seconds, first = ended - began, times[0] - wall
