@@ -139,7 +139,22 @@ class Bench:
                 lambda part: self.strategy.experimental_local_results(part)[0], self.memory.batch
             )
         )
-        return lambda: timed(steps, own, self.steps)
+
+        def time_alone() -> float:
+            with self.apart():
+                return timed(steps, own, self.steps)
+
+        return time_alone
+
+    @contextlib.contextmanager
+    def apart(self) -> Iterator[None]:
+        """Let this worker do steps at its own pace, even steps that the others do not do."""
+        workers = self.watch.workers
+        together, workers.strategy = workers.strategy, None
+        try:
+            yield
+        finally:
+            workers.strategy = together
 
     def whole(self) -> tuple[float, float]:
         """Return the seconds of a step as it runs, and the observer's part of them."""
@@ -157,7 +172,7 @@ class Bench:
 
     def own_pace(self) -> float:
         """Time a step with its data, while this worker waits for no other worker."""
-        with without_sum(self.strategy):
+        with without_sum(self.strategy), self.apart():
             timed(self.own_steps, self.data, self.steps_per_call)
             times = [
                 timed(self.own_steps, self.data, self.steps_per_call) for _ in range(self.calls)
