@@ -74,7 +74,7 @@ def test(script: Any, model: Any, tests: Any) -> tuple[dict[str, Any], list[tupl
         sums += [loss * examples, accuracy * examples, examples]
         seen.append((features, labels, outputs))
     loss, accuracy = (float(value) for value in sums[:2] / sums[2])
-    known = None if np.isnan(accuracy) else accuracy
+    known = None if np.isnan(accuracy) else float(f"{accuracy:.6g}")  # means of float32
     return {"test_loss": loss, "test_accuracy": known, "test_examples": int(sums[2])}, seen
 
 
