@@ -57,7 +57,6 @@ def test_every_choice_has_its_files_in_the_engine() -> None:
     files += [f"mains/{kind}{name}" for name in catalog.LOOPS for kind in ("", "coordinator_")]
     files += [f"data/{row.source}" for row in catalog.DATA.values()]
     files += [f"models/{row.source}" for row in catalog.MODELS.values()]
-    files += [f"optimizers/{name}" for name in catalog.OPTIMIZERS if name != "compiled"]
     files += [f"pipelines/{name}" for name in catalog.PIPELINES]
     files += [f"orders/{name}" for name in catalog.LAST_BATCH]
     assert [name for name in files if not (ENGINE / f"{name}.py").is_file()] == []

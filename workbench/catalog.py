@@ -90,8 +90,9 @@ class Model(Choice):
 
 @dataclass(frozen=True)
 class Optimizer(Choice):
-    """An optimizer of Keras."""
+    """An optimizer of Keras; `expression` makes one in the script, given a learning rate."""
 
+    expression: str = ""
     slots: int = 0
     """Numbers that it keeps for each weight."""
 
@@ -299,10 +300,20 @@ PRECISIONS: Mapping[str, Choice] = {
 COMPILED = "compiled"
 
 OPTIMIZERS: Mapping[str, Optimizer] = {
-    "adam": Optimizer("Adam", "Adaptive moments; a good first choice at 0.001.", slots=2),
-    "sgd": Optimizer("SGD", "Plain stochastic gradient descent."),
+    "adam": Optimizer(
+        "Adam",
+        "Adaptive moments; a good first choice at 0.001.",
+        expression="tf.keras.optimizers.Adam",
+        slots=2,
+    ),
+    "sgd": Optimizer(
+        "SGD", "Plain stochastic gradient descent.", expression="tf.keras.optimizers.SGD"
+    ),
     "momentum": Optimizer(
-        "SGD with momentum", "Stochastic gradient descent with momentum 0.9.", slots=1
+        "SGD with momentum",
+        "Stochastic gradient descent with momentum 0.9.",
+        expression="functools.partial(tf.keras.optimizers.SGD, momentum=0.9)",
+        slots=1,
     ),
     COMPILED: Optimizer(
         "As compiled", "The optimizer and learning rate that your own model is compiled with."

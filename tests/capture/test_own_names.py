@@ -19,15 +19,15 @@ def notebook() -> Iterator[Notebook]:
 def test_constants_and_helpers_that_scripts_have_too_get_other_names(notebook: Notebook) -> None:
     notebook.run(
         "SEED, UNITS = 7, 3",
-        "def make_optimizer():\n    return UNITS",
-        "def build():\n    return SEED, make_optimizer()",
+        "def make_batches():\n    return UNITS",
+        "def build():\n    return SEED, make_batches()",
     )
     captured = with_own_names(capture(notebook["build"]), "model")
     assert captured.function == "build"
     assert captured.source == (
         "OWN_SEED = 7\nUNITS = 3\n\n\n"
-        "def own_make_optimizer():\n    return UNITS\n\n\n"
-        "def build():\n    return OWN_SEED, own_make_optimizer()\n"
+        "def own_make_batches():\n    return UNITS\n\n\n"
+        "def build():\n    return OWN_SEED, own_make_batches()\n"
     )
 
 

@@ -101,10 +101,10 @@ def test_a_script_is_its_slots_in_order_with_public_names_only(name: str) -> Non
 @pytest.mark.parametrize(
     ("name", "most_lines"),
     [
-        ("default_custom_synthetic", 190),
-        ("mirrored_custom_fashion_mnist", 275),
-        ("mirrored_fit_fashion_mnist", 235),
-        ("multi_worker_fit_synthetic", 215),
+        ("default_custom_synthetic", 175),
+        ("mirrored_custom_fashion_mnist", 185),
+        ("mirrored_fit_fashion_mnist", 150),
+        ("multi_worker_fit_synthetic", 210),
         ("parameter_server_custom_synthetic", 210),
         ("parameter_server_fit_synthetic", 180),
     ],

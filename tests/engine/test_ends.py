@@ -84,9 +84,8 @@ def test_the_script_alone_trains_as_the_run(whole: Run, tmp_path: Path) -> None:
     script.write_text(whole.script)
     command = [sys.executable, str(script), "--run-dir", str(tmp_path / "alone")]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    names = {"loss": "loss", "accuracy": "accuracy", "test loss": "test_loss",
-             "test accuracy": "test_accuracy"}  # fmt: skip
-    result = ", ".join(f"{name} {whole.result()[key]:.4f}" for name, key in names.items())
+    names = "loss", "accuracy", "test_loss", "test_accuracy"
+    result = ", ".join(f"{name} {whole.result()[name]:.4f}" for name in names)
     assert done.stdout == f"epoch 1: {result}\n"
     alone = weights_in(tmp_path / "alone" / "model.keras")
     np.testing.assert_allclose(alone, weights(whole), rtol=0, atol=1e-6)

@@ -33,7 +33,8 @@ CONFIGS = {
     "files": (RunConfig(**BASE, pipeline="files", data_files=2), 14),
     "numpy": (RunConfig(**BASE, pipeline="numpy", loop="fit"), 4),
     "dropout": (RunConfig(**BASE, model=f"{OWN}:normalized"), 14),
-    "compiled": (RunConfig(**BASE, model=f"{OWN}:regularized", loop="fit", xla=True), 14),
+    "compiled": (RunConfig(**BASE, model=f"{OWN}:regularized", xla=True), 14),
+    "compiled_fit": (RunConfig(**BASE, model=f"{OWN}:regularized", loop="fit", xla=True), 14),
 }
 # Runs in its own process, because the engine loads TensorFlow. Example 4 equals example 9.
 FIND_ROWS = """
@@ -48,7 +49,7 @@ received = [
 ]
 found = [find_rows(np.array([7, 1, 9]), [features, labels], each) for each in received]
 """
-MIRRORED = ["keep", "keep_fit", "indexed", "clipped", "dropout", "compiled"]
+MIRRORED = ["keep", "keep_fit", "indexed", "clipped", "dropout", "compiled", "compiled_fit"]
 PROMISED = "keep"
 Take = Callable[[str], StepXray]
 

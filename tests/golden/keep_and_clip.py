@@ -17,6 +17,7 @@ PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 GLOBAL_BATCH_SIZE = 128  # 64 x 2 replicas
 EPOCHS = 5  # each followed by a test pass
 STEPS_PER_EPOCH = 79  # 10,000 examples, 79 steps an epoch; the last step takes the 16 left
+OPTIMIZER = tf.keras.optimizers.Adam  # called with LEARNING_RATE
 LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.BinaryAccuracy  # 1 or 0 for each example
 CLIP_NORM = 1.0  # of the gradient summed over the replicas
@@ -75,11 +76,6 @@ def make_batches(
     )
 
 
-def make_optimizer() -> tf.keras.optimizers.Optimizer:
-    """Return Adam with its other settings as published."""
-    return tf.keras.optimizers.Adam(LEARNING_RATE)
-
-
 def make_model() -> tf.keras.Model:
     """Return a multilayer perceptron 16-8-1 whose output is a probability."""
     model = tf.keras.Sequential(
@@ -90,33 +86,23 @@ def make_model() -> tf.keras.Model:
             tf.keras.layers.Dense(1, activation="sigmoid"),
         ]
     )
-    model.compile(make_optimizer(), loss=tf.keras.losses.BinaryCrossentropy())
+    model.compile(OPTIMIZER(LEARNING_RATE), loss=tf.keras.losses.BinaryCrossentropy())
     return model
 
 
-def make_metrics() -> tuple[tf.keras.metrics.Metric, ...]:
-    """Return what is measured of training or of a test: the mean loss and the accuracy."""
-    return tf.keras.metrics.Mean("loss"), ACCURACY("accuracy")
+def make_steps(model: tf.keras.Model) -> tuple:
+    """Return a replica's step to train, its step to test, and the metrics of each."""
+    train_metrics = tf.keras.metrics.Mean("loss"), ACCURACY("accuracy")
+    test_metrics = tf.keras.metrics.Mean("test_loss"), ACCURACY("test_accuracy")
 
-
-def make_steps(model: tf.keras.Model, train_metrics: tuple, test_metrics: tuple) -> list[Callable]:
-    """Return two functions of a replica's part of a batch: one to train, one to test."""
-
-    def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, ...]:
+    def measured_losses(batch: tuple[tf.Tensor, ...], metrics: tuple, training: bool) -> tf.Tensor:
         features, labels = batch
         outputs = tf.cast(model(features, training=training), tf.keras.backend.floatx())
-        return outputs, model.loss.call(labels, outputs) + sum(model.losses)
-
-    def gradients_of(batch: tuple[tf.Tensor, ...]) -> tuple:
-        replicas = tf.distribute.get_replica_context()
-        with tf.GradientTape() as tape:
-            outputs, losses = forward(batch, training=True)
-            # The gradients of all replicas are summed. So each divides by the examples of all
-            # replicas, because the global batch may be short at the end of an epoch.
-            examples = replicas.all_reduce("SUM", tf.cast(tf.size(losses), losses.dtype))
-            loss = tf.reduce_sum(losses) / examples
-            loss = model.optimizer.scale_loss(loss)  # scaled only in mixed_float16
-        return outputs, losses, tape.gradient(loss, model.trainable_variables)
+        losses = model.loss.call(labels, outputs) + sum(model.losses)
+        mean_loss, accuracy = metrics
+        mean_loss.update_state(losses)
+        accuracy.update_state(labels, outputs)
+        return losses
 
     def clipped(gradients: list[tf.Tensor]) -> list[tf.Tensor]:
         if CLIP_NORM is None:
@@ -127,20 +113,22 @@ def make_steps(model: tf.keras.Model, train_metrics: tuple, test_metrics: tuple)
         # The optimizer sums over the replicas again, so each gives its share.
         return [part / replicas.num_replicas_in_sync for part in parts]
 
-    def measure(metrics: tuple, labels: tf.Tensor, outputs: tf.Tensor, losses: tf.Tensor) -> None:
-        mean_loss, accuracy = metrics
-        mean_loss.update_state(losses)
-        accuracy.update_state(labels, outputs)
-
     def train_step(batch: tuple[tf.Tensor, ...]) -> None:
-        outputs, losses, gradients = gradients_of(batch)
-        model.optimizer.apply_gradients(zip(clipped(gradients), model.trainable_variables))
-        measure(train_metrics, batch[1], outputs, losses)
+        replicas = tf.distribute.get_replica_context()
+        with tf.GradientTape() as tape:
+            losses = measured_losses(batch, train_metrics, training=True)
+            # The gradients of all replicas are summed. So each divides by the examples of all
+            # replicas, because the global batch may be short at the end of an epoch.
+            examples = replicas.all_reduce("SUM", tf.cast(tf.size(losses), losses.dtype))
+            loss = tf.reduce_sum(losses) / examples
+            loss = model.optimizer.scale_loss(loss)  # scaled only in mixed_float16
+        gradients = clipped(tape.gradient(loss, model.trainable_variables))
+        model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
 
     def test_step(batch: tuple[tf.Tensor, ...]) -> None:
-        measure(test_metrics, batch[1], *forward(batch, training=False))
+        measured_losses(batch, test_metrics, training=False)
 
-    return [train_step, test_step]
+    return train_step, test_step, train_metrics, test_metrics
 
 
 def make_loops(
@@ -168,28 +156,28 @@ def main(run_dir: str) -> None:
     with strategy.scope():
         model = make_model()
         model.optimizer.build(model.trainable_variables)
-    # Outside of the scope, because Keras 3 counts wrongly in that of CentralStorageStrategy.
-    metrics = [make_metrics(), make_metrics()]
+    # Metrics outside of the scope: Keras 3 counts wrongly in that of CentralStorageStrategy.
+    train_step, test_step, train_metrics, test_metrics = make_steps(model)
+    metrics = [*train_metrics, *test_metrics]
     epoch, step = tf.Variable(0), tf.Variable(0)
     # The state of random layers, such as Dropout, and what is measured are no part of a model.
-    others = [each.value for part in (model, *metrics[0]) for each in part.variables]
+    others = [each.value for part in (model, *train_metrics) for each in part.variables]
     state = {"model": model, "optimizer": model.optimizer, "others": others}
     checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, **state)
     manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
     checkpoint.restore(manager.latest_checkpoint)
     train_batches, test_batches = make_batches(strategy, int(step.numpy()))
     train_batches = iter(train_batches)
-    train, test = make_loops(strategy, *make_steps(model, *metrics))
+    train, test = make_loops(strategy, train_step, test_step)
     for number in range(int(epoch.numpy()), EPOCHS):
         while (left := (number + 1) * STEPS_PER_EPOCH - int(step.numpy())) > 0:
             steps = min(STEPS_PER_EXECUTION, left)
             step.assign_add(steps)  # before the call, because a checkpoint may be made at its end
             train(train_batches, tf.constant(steps))
         test(test_batches)
-        results = [float(metric.result()) for phase in metrics for metric in phase]
-        line = "epoch {}: loss {:.4f}, accuracy {:.4f}, test loss {:.4f}, test accuracy {:.4f}"
-        print(line.format(number + 1, *results))
-        for metric in (*metrics[0], *metrics[1]):
+        results = ", ".join(f"{metric.name} {metric.result():.4f}" for metric in metrics)
+        print(f"epoch {number + 1}: {results}")
+        for metric in metrics:
             metric.reset_state()
         epoch.assign(number + 1)
         manager.save()
@@ -201,5 +189,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "2e1b4ac16a932b10", "config": {"devices": ["CPU:0"], "replicas": 2,
+# config: {"sha256": "92d0d5aeca641474", "config": {"devices": ["CPU:0"], "replicas": 2,
 #     "last_batch": "keep", "clip_norm": 1.0}}

@@ -13,6 +13,7 @@ PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 GLOBAL_BATCH_SIZE = 128  # 64 x 2 replicas
 EPOCHS = 2  # each followed by a test pass
 STEPS_PER_EPOCH = 468  # 60,000 examples, 468 steps an epoch; 96 examples left out
+OPTIMIZER = tf.keras.optimizers.Adam  # called with LEARNING_RATE
 LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.SparseCategoricalAccuracy  # 1 or 0 for each example
 STEPS_PER_EXECUTION = 5  # steps in one call of a graph function
@@ -68,11 +69,6 @@ def make_batches(
     )
 
 
-def make_optimizer() -> tf.keras.optimizers.Optimizer:
-    """Return Adam with its other settings as published."""
-    return tf.keras.optimizers.Adam(LEARNING_RATE)
-
-
 def make_model() -> tf.keras.Model:
     """Return a model of 2 convolutions and 2 dense layers, with L2 on each kernel and logits."""
     options = {"kernel_regularizer": tf.keras.regularizers.L2(1e-5)}
@@ -89,46 +85,38 @@ def make_model() -> tf.keras.Model:
         ]
     )
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile(make_optimizer(), loss=loss)
+    model.compile(OPTIMIZER(LEARNING_RATE), loss=loss)
     return model
 
 
-def make_metrics() -> tuple[tf.keras.metrics.Metric, ...]:
-    """Return what is measured of training or of a test: the mean loss and the accuracy."""
-    return tf.keras.metrics.Mean("loss"), ACCURACY("accuracy")
+def make_steps(model: tf.keras.Model) -> tuple:
+    """Return a replica's step to train, its step to test, and the metrics of each."""
+    train_metrics = tf.keras.metrics.Mean("loss"), ACCURACY("accuracy")
+    test_metrics = tf.keras.metrics.Mean("test_loss"), ACCURACY("test_accuracy")
 
-
-def make_steps(model: tf.keras.Model, train_metrics: tuple, test_metrics: tuple) -> list[Callable]:
-    """Return two functions of a replica's part of a batch: one to train, one to test."""
-
-    def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, ...]:
+    def measured_losses(batch: tuple[tf.Tensor, ...], metrics: tuple, training: bool) -> tf.Tensor:
         features, labels = batch
         outputs = tf.cast(model(features, training=training), tf.keras.backend.floatx())
-        return outputs, model.loss.call(labels, outputs) + sum(model.losses)
+        losses = model.loss.call(labels, outputs) + sum(model.losses)
+        mean_loss, accuracy = metrics
+        mean_loss.update_state(losses)
+        accuracy.update_state(labels, outputs)
+        return losses
 
-    def gradients_of(batch: tuple[tf.Tensor, ...]) -> tuple:
+    def train_step(batch: tuple[tf.Tensor, ...]) -> None:
         with tf.GradientTape() as tape:
-            outputs, losses = forward(batch, training=True)
+            losses = measured_losses(batch, train_metrics, training=True)
             # The gradients of all replicas are summed. So each replica divides the sum of its
             # losses by the size of the global batch.
             loss = tf.nn.compute_average_loss(losses, global_batch_size=GLOBAL_BATCH_SIZE)
             loss = model.optimizer.scale_loss(loss)  # scaled only in mixed_float16
-        return outputs, losses, tape.gradient(loss, model.trainable_variables)
-
-    def measure(metrics: tuple, labels: tf.Tensor, outputs: tf.Tensor, losses: tf.Tensor) -> None:
-        mean_loss, accuracy = metrics
-        mean_loss.update_state(losses)
-        accuracy.update_state(labels, outputs)
-
-    def train_step(batch: tuple[tf.Tensor, ...]) -> None:
-        outputs, losses, gradients = gradients_of(batch)
+        gradients = tape.gradient(loss, model.trainable_variables)
         model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-        measure(train_metrics, batch[1], outputs, losses)
 
     def test_step(batch: tuple[tf.Tensor, ...]) -> None:
-        measure(test_metrics, batch[1], *forward(batch, training=False))
+        measured_losses(batch, test_metrics, training=False)
 
-    return [train_step, test_step]
+    return train_step, test_step, train_metrics, test_metrics
 
 
 def make_loops(
@@ -156,28 +144,28 @@ def main(run_dir: str) -> None:
     with strategy.scope():
         model = make_model()
         model.optimizer.build(model.trainable_variables)
-    # Outside of the scope, because Keras 3 counts wrongly in that of CentralStorageStrategy.
-    metrics = [make_metrics(), make_metrics()]
+    # Metrics outside of the scope: Keras 3 counts wrongly in that of CentralStorageStrategy.
+    train_step, test_step, train_metrics, test_metrics = make_steps(model)
+    metrics = [*train_metrics, *test_metrics]
     epoch, step = tf.Variable(0), tf.Variable(0)
     # The state of random layers, such as Dropout, and what is measured are no part of a model.
-    others = [each.value for part in (model, *metrics[0]) for each in part.variables]
+    others = [each.value for part in (model, *train_metrics) for each in part.variables]
     state = {"model": model, "optimizer": model.optimizer, "others": others}
     checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, **state)
     manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
     checkpoint.restore(manager.latest_checkpoint)
     train_batches, test_batches = make_batches(strategy, int(step.numpy()))
     train_batches = iter(train_batches)
-    train, test = make_loops(strategy, *make_steps(model, *metrics))
+    train, test = make_loops(strategy, train_step, test_step)
     for number in range(int(epoch.numpy()), EPOCHS):
         while (left := (number + 1) * STEPS_PER_EPOCH - int(step.numpy())) > 0:
             steps = min(STEPS_PER_EXECUTION, left)
             step.assign_add(steps)  # before the call, because a checkpoint may be made at its end
             train(train_batches, tf.constant(steps))
         test(test_batches)
-        results = [float(metric.result()) for phase in metrics for metric in phase]
-        line = "epoch {}: loss {:.4f}, accuracy {:.4f}, test loss {:.4f}, test accuracy {:.4f}"
-        print(line.format(number + 1, *results))
-        for metric in (*metrics[0], *metrics[1]):
+        results = ", ".join(f"{metric.name} {metric.result():.4f}" for metric in metrics)
+        print(f"epoch {number + 1}: {results}")
+        for metric in metrics:
             metric.reset_state()
         epoch.assign(number + 1)
         manager.save()
@@ -189,5 +177,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "5369c1e7b1aecf57", "config": {"data": "fashion_mnist", "devices": ["CPU:0"],
+# config: {"sha256": "dda64d35d0bdabcc", "config": {"data": "fashion_mnist", "devices": ["CPU:0"],
 #     "replicas": 2, "epochs": 2}}

@@ -12,6 +12,7 @@ PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 GLOBAL_BATCH_SIZE = 128  # 64 x 2 replicas
 EPOCHS = 2  # each followed by a test pass
 STEPS_PER_EPOCH = 468  # 60,000 examples, 468 steps an epoch; 96 examples left out
+OPTIMIZER = tf.keras.optimizers.Adam  # called with LEARNING_RATE
 LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.SparseCategoricalAccuracy  # 1 or 0 for each example
 STEPS_PER_EXECUTION = 4  # divides the steps of an epoch, else Keras 3 trains too many
@@ -67,11 +68,6 @@ def make_batches(
     )
 
 
-def make_optimizer() -> tf.keras.optimizers.Optimizer:
-    """Return Adam with its other settings as published."""
-    return tf.keras.optimizers.Adam(LEARNING_RATE)
-
-
 def make_model() -> tf.keras.Model:
     """Return a model of 2 convolutions and 2 dense layers, with L2 on each kernel and logits."""
     options = {"kernel_regularizer": tf.keras.regularizers.L2(1e-5)}
@@ -88,7 +84,7 @@ def make_model() -> tf.keras.Model:
         ]
     )
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile(make_optimizer(), loss=loss)
+    model.compile(OPTIMIZER(LEARNING_RATE), loss=loss)
     return model
 
 
@@ -114,15 +110,14 @@ def main(run_dir: str) -> None:
     manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
     checkpoint.restore(manager.latest_checkpoint)
 
-    def begin_call(_: int, logs: dict | None = None) -> None:
-        step.assign_add(STEPS_PER_EXECUTION)  # a checkpoint may be made at the end of the call
-
     def end_epoch(*_: object) -> None:
         epoch.assign_add(1)
         manager.save()
 
     counting = tf.keras.callbacks.LambdaCallback(
-        on_train_batch_begin=begin_call, on_epoch_end=end_epoch
+        # Before the call, because a checkpoint may be made at its end.
+        on_train_batch_begin=lambda _, logs=None: step.assign_add(STEPS_PER_EXECUTION),
+        on_epoch_end=end_epoch,
     )
     while (first := int(epoch.numpy())) < EPOCHS:
         batches, tests = make_batches(strategy, int(step.numpy()))
@@ -149,5 +144,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "0a7e38fa09ad13f3", "config": {"loop": "fit", "data": "fashion_mnist",
+# config: {"sha256": "341e8034f826ce49", "config": {"loop": "fit", "data": "fashion_mnist",
 #     "devices": ["CPU:0"], "replicas": 2, "epochs": 2}}

@@ -22,6 +22,7 @@ PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 GLOBAL_BATCH_SIZE = 128  # 64 x 2 replicas
 EPOCHS = 5  # each followed by a test pass
 STEPS_PER_EPOCH = 78  # 10,000 examples, 78 steps an epoch; 16 examples left out
+OPTIMIZER = tf.keras.optimizers.Adam  # called with LEARNING_RATE
 LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.BinaryAccuracy  # 1 or 0 for each example
 STEPS_PER_EXECUTION = 78  # divides the steps of an epoch, else Keras 3 trains too many
@@ -78,11 +79,6 @@ def make_batches(
     )
 
 
-def make_optimizer() -> tf.keras.optimizers.Optimizer:
-    """Return Adam with its other settings as published."""
-    return tf.keras.optimizers.Adam(LEARNING_RATE)
-
-
 def make_model() -> tf.keras.Model:
     """Return a multilayer perceptron 16-8-1 whose output is a probability."""
     model = tf.keras.Sequential(
@@ -93,7 +89,7 @@ def make_model() -> tf.keras.Model:
             tf.keras.layers.Dense(1, activation="sigmoid"),
         ]
     )
-    model.compile(make_optimizer(), loss=tf.keras.losses.BinaryCrossentropy())
+    model.compile(OPTIMIZER(LEARNING_RATE), loss=tf.keras.losses.BinaryCrossentropy())
     return model
 
 
@@ -174,15 +170,14 @@ def main(run_dir: str) -> None:
     manager = tf.train.CheckpointManager(checkpoint, f"{own_dir}/checkpoints", max_to_keep=3)
     checkpoint.restore(tf.train.latest_checkpoint(f"{run_dir}/checkpoints"))
 
-    def begin_call(_: int, logs: dict | None = None) -> None:
-        step.assign_add(STEPS_PER_EXECUTION)  # a checkpoint may be made at the end of the call
-
     def end_epoch(*_: object) -> None:
         epoch.assign_add(1)
         manager.save()
 
     counting = tf.keras.callbacks.LambdaCallback(
-        on_train_batch_begin=begin_call, on_epoch_end=end_epoch
+        # Before the call, because a checkpoint may be made at its end.
+        on_train_batch_begin=lambda _, logs=None: step.assign_add(STEPS_PER_EXECUTION),
+        on_epoch_end=end_epoch,
     )
     while (first := int(epoch.numpy())) < EPOCHS:
         batches, tests = make_batches(strategy, int(step.numpy()))
@@ -210,5 +205,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "116d561b509ebe51", "config": {"strategy": "multi_worker_mirrored", "loop":
+# config: {"sha256": "ac5c3d0b6b9bbf69", "config": {"strategy": "multi_worker_mirrored", "loop":
 #     "fit", "devices": ["CPU:0"], "workers": 2}}

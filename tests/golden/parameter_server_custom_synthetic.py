@@ -19,6 +19,7 @@ NOISE = 0.1  # standard deviation of the score's noise
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 EPOCHS = 5  # each followed by a test pass
 STEPS_PER_EPOCH = 156  # 10,000 examples, 156 steps an epoch; 16 examples left out
+OPTIMIZER = tf.keras.optimizers.Adam  # called with LEARNING_RATE
 LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.binary_accuracy  # 1 or 0 for each example
 STEPS_PER_EXECUTION = 20  # steps in one call of a graph function
@@ -102,11 +103,6 @@ def make_batches() -> tuple[Callable, tf.data.Dataset]:
     return train, tf.data.Dataset.from_tensor_slices(tests).batch(PER_REPLICA_BATCH_SIZE)
 
 
-def make_optimizer() -> tf.keras.optimizers.Optimizer:
-    """Return Adam with its other settings as published."""
-    return tf.keras.optimizers.Adam(LEARNING_RATE)
-
-
 def make_model() -> tf.keras.Model:
     """Return a multilayer perceptron 16-8-1 whose output is a probability."""
     model = tf.keras.Sequential(
@@ -117,7 +113,7 @@ def make_model() -> tf.keras.Model:
             tf.keras.layers.Dense(1, activation="sigmoid"),
         ]
     )
-    model.compile(make_optimizer(), loss=tf.keras.losses.BinaryCrossentropy())
+    model.compile(OPTIMIZER(LEARNING_RATE), loss=tf.keras.losses.BinaryCrossentropy())
     return model
 
 
@@ -206,5 +202,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "63d60f9a31d6534f", "config": {"strategy": "parameter_server", "devices":
+# config: {"sha256": "f0b6c1d8c3be0d85", "config": {"strategy": "parameter_server", "devices":
 #     ["CPU:0"], "workers": 2, "parameter_servers": 1}}

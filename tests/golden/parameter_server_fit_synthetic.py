@@ -22,6 +22,7 @@ NOISE = 0.1  # standard deviation of the score's noise
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 EPOCHS = 5  # each followed by a test pass
 STEPS_PER_EPOCH = 156  # 10,000 examples, 156 steps an epoch; 16 examples left out
+OPTIMIZER = tf.keras.optimizers.Adam  # called with LEARNING_RATE
 LEARNING_RATE = 0.001  # independent of the number of replicas
 STEPS_PER_EXECUTION = 20  # steps in one call of a graph function
 
@@ -104,11 +105,6 @@ def make_batches() -> tuple[Callable, tf.data.Dataset]:
     return train, tf.data.Dataset.from_tensor_slices(tests).batch(PER_REPLICA_BATCH_SIZE)
 
 
-def make_optimizer() -> tf.keras.optimizers.Optimizer:
-    """Return Adam with its other settings as published."""
-    return tf.keras.optimizers.Adam(LEARNING_RATE)
-
-
 def make_model() -> tf.keras.Model:
     """Return a multilayer perceptron 16-8-1 whose output is a probability."""
     model = tf.keras.Sequential(
@@ -119,7 +115,7 @@ def make_model() -> tf.keras.Model:
             tf.keras.layers.Dense(1, activation="sigmoid"),
         ]
     )
-    model.compile(make_optimizer(), loss=tf.keras.losses.BinaryCrossentropy())
+    model.compile(OPTIMIZER(LEARNING_RATE), loss=tf.keras.losses.BinaryCrossentropy())
     return model
 
 
@@ -176,5 +172,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "02cecf5800304ce4", "config": {"strategy": "parameter_server", "loop": "fit",
+# config: {"sha256": "771a49c1403826c2", "config": {"strategy": "parameter_server", "loop": "fit",
 #     "devices": ["CPU:0"], "workers": 2, "parameter_servers": 1}}

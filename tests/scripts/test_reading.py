@@ -142,6 +142,7 @@ def test_values_that_this_machine_would_choose_are_left_to_the_plan() -> None:
         ("STEPS_PER_EXECUTION = 1", {"steps_per_call": 1}),
         ("NUM_FEATURES = 4", {"synthetic_features": 4}),
         ("NOISE = 0", {"synthetic_noise": 0.0}),
+        ("OPTIMIZER = tf.keras.optimizers.SGD  # called", {"optimizer": "sgd"}),
     ],
 )
 def test_a_constant_changed_by_hand_becomes_its_field(line: str, fields: dict[str, Any]) -> None:

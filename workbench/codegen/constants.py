@@ -19,6 +19,8 @@ EAGERLY = "tf.config.run_functions_eagerly(True)  # no graphs, for debugging"
 def constants(plan: Plan, used: frozenset[str]) -> str:
     """Return each constant that the script uses with its comment, in reading order."""
     used |= {"WORKERS"} if "TASKS" in used else set()  # TASKS contains WORKERS
+    if plan.optimizer != catalog.COMPILED:  # also where no function of ours reads them
+        used |= {"OPTIMIZER", "LEARNING_RATE"}
     lines = [
         _commented(f"{name} = {value}", comment)
         for name, value, comment in _all(plan)
@@ -81,6 +83,9 @@ def _all(plan: Plan) -> Iterator[tuple[str, str, str]]:
     yield "PASSES_PER_EPOCH", repr(passes), "through the training data, rounded up"
     yield "TEST_BATCH_SIZE", repr(plan.test_batch_size), "examples of all replicas in a test step"
     yield "TEST_STEPS", repr(plan.test_steps), "every test example once"
+    if plan.optimizer != catalog.COMPILED:
+        made = catalog.OPTIMIZERS[plan.optimizer].expression
+        yield "OPTIMIZER", made, "called with LEARNING_RATE"
     yield "LEARNING_RATE", repr(plan.learning_rate), _scaling(plan)
     if plan.data in catalog.DATA:
         accuracy = catalog.DATA[plan.data].accuracy

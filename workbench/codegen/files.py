@@ -13,11 +13,6 @@ if TYPE_CHECKING:
     from ..plan import Plan
 
 
-def compiles_model(plan: Plan) -> bool:
-    """Return whether XLA compiles the model's forward pass, and not whole steps."""
-    return plan.config.xla and plan.own_model is None
-
-
 def _reads_dataset(plan: Plan) -> bool:
     return plan.data_facts is not None and plan.data_facts.kind == DATASET
 
@@ -28,8 +23,7 @@ def files(plan: Plan) -> dict[str, str]:
         **_strategy(plan),
         "data": _data(plan),
         **_pipeline(plan),
-        **({"xla": "lesson/xla"} if compiles_model(plan) else {}),
-        **_optimizer(plan),
+        **_xla(plan),
         **_model(plan),
         **(_together(plan) if plan.synchronous else _led(plan)),
     }
@@ -39,15 +33,12 @@ def _together(plan: Plan) -> dict[str, str]:
     several, fit = len(plan.tasks) > 1, plan.loop == "fit"
     own = "_own" * (plan.own_model is not None)
     slots = {"compile": f"lesson/compile{own}"} if fit else {}
-    if own and fit and plan.config.xla:
-        slots = {"steps": "steps/own_model_xla", "compile": "lesson/compile_own_xla"}
     # Before training, the `fit` of Keras 3 takes a batch and sums it, even if it is text.
     if fit and not several and plan.pipeline == "usual" and plan.own_data is None:
         return {**slots, "main": "mains/fit"}
     if several:
         slots["worker"] = "lesson/worker"
     if not fit:
-        slots |= {} if own else {"metrics": "lesson/metrics"}
         of = "own_model" if own else "built_in"
         slots["steps"] = f"steps/{of}{_kind_of_steps(plan)}"
     slots["loops"] = "loops/stacked" if plan.pipeline == "indexed" else "loops/usual"
@@ -60,9 +51,7 @@ def _together(plan: Plan) -> dict[str, str]:
 def _kind_of_steps(plan: Plan) -> str:
     if plan.own_step is not None:
         return "_step"
-    if plan.last_batch == "keep" or plan.config.clip_norm is not None:
-        return "_general"
-    return "_xla" if plan.config.xla and plan.own_model is not None else ""
+    return "_general" if plan.last_batch == "keep" or plan.config.clip_norm is not None else ""
 
 
 def _led(plan: Plan) -> dict[str, str]:
@@ -73,8 +62,8 @@ def _led(plan: Plan) -> dict[str, str]:
     if fit:
         return {**slots, "compile": f"lesson/compile_led{own}", "main": "mains/coordinator_fit"}
     of = "own_step" if plan.own_step is not None else "own_model" if own else "built_in"
-    steps = {"steps": f"steps/{of}_worker", "loops": "loops/scheduled"}
-    return {**slots, **steps, "main": "mains/coordinator_custom"}
+    slots |= {"steps": f"steps/{of}_worker", "loops": "loops/scheduled"}
+    return {**slots, "main": "mains/coordinator_custom"}
 
 
 def _strategy(plan: Plan) -> dict[str, str]:
@@ -120,10 +109,11 @@ def _pipeline(plan: Plan) -> dict[str, str]:
     return {**order, **tests, "pipeline": "pipelines/usual_workers"}
 
 
-def _optimizer(plan: Plan) -> dict[str, str]:
-    if plan.optimizer == catalog.COMPILED:
-        return {}
-    return {"optimizer": f"optimizers/{plan.optimizer}"}
+def _xla(plan: Plan) -> dict[str, str]:
+    """Return the function that makes XLA compile what the model computes."""
+    if plan.own_model is None:
+        return {"xla": "lesson/xla"} if plan.config.xla else {}
+    return {"xla": "lesson/xla_own"} if plan.config.xla and plan.own_step is None else {}
 
 
 def _model(plan: Plan) -> dict[str, str]:

@@ -44,13 +44,13 @@ CHAPTERS = (
     ),
     (
         "Model",
-        "The model with its optimizer and its loss, and what is measured of it.",
-        ("xla", "optimizer", "model", "metrics"),
+        "The model with its optimizer and its loss.",
+        ("xla", "model"),
     ),
     (
         "Steps",
-        "What each replica does with its part of a batch, and the graph functions that do many "
-        "steps in one call.",
+        "What each replica does with its part of a batch and what it measures, and the graph "
+        "functions that do many steps in one call.",
         ("step", "steps", "compile", "loops", "functions"),
     ),
     (

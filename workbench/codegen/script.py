@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from functools import cache
 from keyword import iskeyword
 from textwrap import indent
@@ -13,7 +12,7 @@ from ..plan.names import ENGINE
 from ..plan.own_function import SCRIPT_NAMES, OwnFunction
 from .carried import config_comment, own_functions
 from .constants import constants
-from .files import compiles_model, files
+from .files import files
 from .lifting import Lifted, lift, merge_imports, statements
 
 if TYPE_CHECKING:
@@ -37,6 +36,7 @@ RUN_TASK = """\
     task = tf.distribute.cluster_resolver.TFConfigClusterResolver().task_type
     run = evaluate_checkpoints if task == "evaluator" else main
     run(options.parse_args().run_dir)"""
+COMPILED_MODEL = "make_model = compile_by_xla(make_model)"
 COMPILED_STEP = "train_step = tf.function(train_step, jit_compile=True)  # by XLA"
 ALONE = 'os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task'
 """The statement before a call of `main` in a process of one task."""
@@ -53,7 +53,7 @@ def render_script(plan: Plan) -> str:
 
 
 def render_model(plan: Plan) -> str:
-    """Return a text with the `make_data`, `make_model` and `make_optimizer` of a plan.
+    """Return a text with the `make_data`, `make_model` and optimizer of a plan.
 
     The user's own model is as its function returns it, which may be without weights. Plans that
     differ in nothing else have the same text.
@@ -61,13 +61,12 @@ def render_model(plan: Plan) -> str:
     ours = {
         slot: _lift_engine(file)
         for slot, file in files(plan).items()
-        if slot in ("data", "optimizer") or (slot == "model" and plan.own_model is None)
+        if slot == "data" or (slot == "model" and plan.own_model is None)
     }
     parts = ours | _own_slots(plan, ours, ("data", "model"))
-    used = frozenset().union(*(part.uses for part in ours.values()))
     bodies = [part.body for part in parts.values()]
-    numbers = constants(plan, used)
-    imports = merge_imports([*parts.values(), lift("import tensorflow as tf")])
+    numbers = constants(plan, _names(ours))
+    imports = merge_imports([*parts.values(), _needed(plan), lift("import tensorflow as tf")])
     return "\n\n\n".join([*prelude(plan), imports, numbers, *bodies, ""])
 
 
@@ -106,21 +105,28 @@ def sections(plan: Plan, *, flags: bool = False) -> tuple[str, str, str, dict[st
     `flags` are those of the command line.
     """
     ours = {slot: _lift_engine(file) for slot, file in files(plan).items()}
-    used = frozenset().union(*(part.uses for part in ours.values()))
-    used |= {"PER_REPLICA_BATCH_SIZE"}  # always, so that no script has only the global size
     slots = ours | _own_slots(plan, ours)
-    if compiles_model(plan):
-        body = f"@compile_by_xla\n{slots['model'].body}"
-        slots["model"] = dataclasses.replace(slots["model"], body=body)
-    if plan.own_step is not None and plan.config.xla:
-        body = f"{slots['step'].body}\n\n\n{COMPILED_STEP}"
-        slots["step"] = dataclasses.replace(slots["step"], body=body)
-    title = f'"""{_title(plan)}"""'
     bodies = {slot: part.body for slot, part in slots.items()}
+    if "xla" in ours:
+        bodies["model"] += f"\n\n\n{COMPILED_MODEL}"
+    if plan.own_step is not None and plan.config.xla:
+        bodies["step"] += f"\n\n\n{COMPILED_STEP}"
+    title = f'"""{_title(plan)}"""'
     entry = lift("import argparse" if flags else "")
     alone = lift("import os" if ignores_others(plan) else "")
-    imports = merge_imports([*slots.values(), entry, alone])
-    return title, imports, constants(plan, used), bodies
+    numbers = constants(plan, _names(ours) | {"PER_REPLICA_BATCH_SIZE"})  # not the global one alone
+    imports = merge_imports([*slots.values(), _needed(plan), entry, alone])
+    return title, imports, numbers, bodies
+
+
+def _names(parts: dict[str, Lifted]) -> frozenset[str]:
+    return frozenset().union(*(part.uses for part in parts.values()))
+
+
+def _needed(plan: Plan) -> Lifted:
+    """Return the imports of the constants."""
+    made = catalog.OPTIMIZERS[plan.optimizer].expression
+    return lift("import functools" if made.startswith("functools.") else "")
 
 
 @cache
@@ -159,7 +165,7 @@ def _own_slots(
 def _through(plan: Plan, field: str) -> tuple[str, ...]:
     """Return the function through which the user's function is called, and further arguments."""
     chosen = field == "model" and plan.optimizer != catalog.COMPILED
-    return (_CALLS[field], *(["make_optimizer"] if chosen else []))
+    return (_CALLS[field], *(["lambda: OPTIMIZER(LEARNING_RATE)"] if chosen else []))
 
 
 def _named(field: str, own: OwnFunction, through: tuple[str, ...] | None) -> Lifted:

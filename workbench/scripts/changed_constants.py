@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +26,7 @@ FIELD_OF = {
     "EPOCHS": "epochs",
     "STEPS_PER_EPOCH": "steps_per_epoch",
     "STEPS_PER_EXECUTION": "steps_per_call",
+    "OPTIMIZER": "optimizer",
     "LEARNING_RATE": "learning_rate",
     "CLIP_NORM": "clip_norm",
     "DATA_FILES": "data_files",
@@ -41,6 +43,11 @@ OVERRULED: dict[str, dict[str, Any]] = {
     "LEARNING_RATE": {"learning_rate_scaling": "none"},
 }
 """Fields that a changed constant overrules."""
+EXPRESSIONS: dict[str, Mapping[str, Any]] = {
+    "CROSS_DEVICE_OPS": catalog.CROSS_DEVICE_OPS,
+    "OPTIMIZER": catalog.OPTIMIZERS,
+}
+"""Constants that are code, each with the table of that code."""
 _FLOATS = ("NOISE", "CLIP_NORM", "LEARNING_RATE")
 
 
@@ -81,8 +88,8 @@ def _decides(config: RunConfig, field: str) -> bool:
 
 
 def _value(name: str, code: str) -> Any:
-    if name == "CROSS_DEVICE_OPS":
-        return {row.expression: key for key, row in catalog.CROSS_DEVICE_OPS.items()}[code]
+    if name in EXPRESSIONS:
+        return {row.expression: key for key, row in EXPRESSIONS[name].items()}[code]
     if name == "AUTO_SHARD":
         return code.rpartition(".")[2].lower()
     value = ast.literal_eval(code)

@@ -1,4 +1,3 @@
-import functools
 from collections.abc import Callable
 
 import tensorflow as tf
@@ -11,7 +10,6 @@ def compile_by_xla(make_model: Callable) -> Callable:
     replicas.
     """
 
-    @functools.wraps(make_model)
     def make_compiled_model() -> tf.keras.Model:
         model = make_model()
         model.call = tf.function(model.call, jit_compile=True)

@@ -6,7 +6,6 @@ if TYPE_CHECKING:
     from workbench.engine.strategies.cpu.multi_worker import make_strategy
 
     from ..constants import EPOCHS, SEED, STEPS_PER_EPOCH, STEPS_PER_EXECUTION
-    from ..lesson.metrics import make_metrics
     from ..lesson.worker import this_worker
     from ..loops.usual import make_loops
     from ..models.mlp import make_model
@@ -22,10 +21,11 @@ def main(run_dir: str) -> None:
     with strategy.scope():
         model = make_model()
         model.optimizer.build(model.trainable_variables)
-        metrics = [make_metrics(), make_metrics()]
+        train_step, test_step, train_metrics, test_metrics = make_steps(model)
+    metrics = [*train_metrics, *test_metrics]
     epoch, step = tf.Variable(0), tf.Variable(0)
     # The state of random layers, such as Dropout, and what is measured are no part of a model.
-    others = [each.value for part in (model, *metrics[0]) for each in part.variables]
+    others = [each.value for part in (model, *train_metrics) for each in part.variables]
     state = {"model": model, "optimizer": model.optimizer, "others": others}
     checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, **state)
     # All workers must save, because they read variables together. Only the checkpoints of the
@@ -35,12 +35,12 @@ def main(run_dir: str) -> None:
     checkpoint.restore(tf.train.latest_checkpoint(f"{run_dir}/checkpoints"))
     train_batches, test_batches = make_batches(strategy, int(step.numpy()))
     train_batches = iter(train_batches)
-    train, test = make_loops(strategy, *make_steps(model, *metrics))
+    train, test = make_loops(strategy, train_step, test_step)
 
     @tf.function  # one call, because each read waits for all workers
     def take_results() -> list[tf.Tensor]:
-        results = [metric.result() for phase in metrics for metric in phase]
-        for metric in (*metrics[0], *metrics[1]):
+        results = [metric.result() for metric in metrics]
+        for metric in metrics:
             metric.reset_state()
         return results
 
@@ -50,9 +50,9 @@ def main(run_dir: str) -> None:
             step.assign_add(steps)  # before the call, because a checkpoint may be made at its end
             train(train_batches, tf.constant(steps))
         test(test_batches)
-        results = map(float, take_results())
-        line = "epoch {}: loss {:.4f}, accuracy {:.4f}, test loss {:.4f}, test accuracy {:.4f}"
-        print(line.format(number + 1, *results))
+        results = zip(metrics, take_results())
+        line = ", ".join(f"{metric.name} {result:.4f}" for metric, result in results)
+        print(f"epoch {number + 1}: {line}")
         epoch.assign(number + 1)
         manager.save()
     model.save(f"{own_dir}/model.keras")

@@ -29,15 +29,14 @@ def main(run_dir: str) -> None:
     manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
     checkpoint.restore(manager.latest_checkpoint)
 
-    def begin_call(_: int, logs: dict | None = None) -> None:
-        step.assign_add(STEPS_PER_EXECUTION)  # a checkpoint may be made at the end of the call
-
     def end_epoch(*_: object) -> None:
         epoch.assign_add(1)
         manager.save()
 
     counting = tf.keras.callbacks.LambdaCallback(
-        on_train_batch_begin=begin_call, on_epoch_end=end_epoch
+        # Before the call, because a checkpoint may be made at its end.
+        on_train_batch_begin=lambda _, logs=None: step.assign_add(STEPS_PER_EXECUTION),
+        on_epoch_end=end_epoch,
     )
     while (first := int(epoch.numpy())) < EPOCHS:
         batches, tests = make_batches(strategy, int(step.numpy()))

@@ -3,7 +3,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from ..optimizers.adam import make_optimizer
+    from ..constants import LEARNING_RATE, OPTIMIZER
 
 
 def make_model() -> tf.keras.Model:
@@ -22,5 +22,5 @@ def make_model() -> tf.keras.Model:
         ]
     )
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile(make_optimizer(), loss=loss)
+    model.compile(OPTIMIZER(LEARNING_RATE), loss=loss)
     return model

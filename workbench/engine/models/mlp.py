@@ -3,8 +3,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from ..constants import NUM_FEATURES
-    from ..optimizers.adam import make_optimizer
+    from ..constants import LEARNING_RATE, NUM_FEATURES, OPTIMIZER
 
 
 def make_model() -> tf.keras.Model:
@@ -17,5 +16,5 @@ def make_model() -> tf.keras.Model:
             tf.keras.layers.Dense(1, activation="sigmoid"),
         ]
     )
-    model.compile(make_optimizer(), loss=tf.keras.losses.BinaryCrossentropy())
+    model.compile(OPTIMIZER(LEARNING_RATE), loss=tf.keras.losses.BinaryCrossentropy())
     return model

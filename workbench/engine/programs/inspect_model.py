@@ -1,8 +1,9 @@
 """Builds a plan's model and reports its parts: `inspect_model FILE [FUNCTION]`.
 
 FILE defines `make_data`, `make_model` and, unless the model keeps the optimizer it is compiled
-with, `make_optimizer`. FUNCTION is the name of the user's function that returns the model, which is
-then checked.
+with, `OPTIMIZER` and `LEARNING_RATE`. FUNCTION is the name of the user's function that returns the
+model, which is then checked.
+
 Runs in the run's interpreter, from which the GPUs are hidden. Prints one line of JSON. The model's
 own output goes to the standard error.
 """
@@ -51,8 +52,8 @@ def own_model(file: dict, function: str) -> tf.keras.Model:
     model = file["make_model"]()
     check_kind(model, function)
     check_model(model, function, file["make_data"]())
-    if "make_optimizer" in file:
-        model.optimizer = file["make_optimizer"]()
+    if "OPTIMIZER" in file:
+        model.optimizer = file["OPTIMIZER"](file["LEARNING_RATE"])
     return model
 
 

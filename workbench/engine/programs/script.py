@@ -41,7 +41,7 @@ def without_xla(script: Any, model: tf.keras.Model) -> Callable:
     own = getattr(script, "train_step", None)
     if own is not None and hasattr(own, "python_function"):
         script.train_step = own.python_function
-    function = tf.function
+    function, compile_by_xla = tf.function, getattr(script, "compile_by_xla", None)
 
     def uncompiled(*given: Any, **named: Any) -> Any:
         if not named.get("jit_compile"):
@@ -49,6 +49,8 @@ def without_xla(script: Any, model: tf.keras.Model) -> Callable:
         return given[0] if given else lambda each: each
 
     tf.function = uncompiled
+    if compile_by_xla:
+        compile_by_xla(lambda: model)()  # replaces the train_step of the user's own model
     train_step, _ = script.make_steps(model)
     tf.function = function
     return train_step
@@ -78,13 +80,8 @@ def _steps_of(script: Any) -> Callable:
         script.compile_model(model)
         return [model.train_step, model.test_step]
 
-    def make_steps(model: tf.keras.Model) -> list[Callable]:
-        metrics = [script.make_metrics() for _ in range(2 * hasattr(script, "make_metrics"))]
-        steps: list[Callable] = own(model, *metrics)
-        return steps
-
     own: Callable = getattr(script, "make_steps", of_model)
-    return make_steps
+    return lambda model: own(model)[:2]  # the metrics may follow
 
 
 def _make_calls(
@@ -95,15 +92,14 @@ def _make_calls(
         train, _ = script.own_loops(strategy, *make_steps(model))
         return lambda data: train(data, tf.constant(count))
     script.STEPS_PER_EXECUTION = count
-    recorded = script.make_steps, script.make_loops
-    script.make_steps, script.make_loops = make_steps, script.own_loops  # as the script calls them
+    recorded, script.make_loops = script.make_loops, script.own_loops  # as the script calls it
     with strategy.scope():
         script.compile_model(model)
     if hasattr(script, "make_train_functions"):
         script.make_train_functions(strategy, model)
     else:
         model.make_train_function()
-    script.make_steps, script.make_loops = recorded
+    script.make_loops = recorded
     return model.train_function
 
 

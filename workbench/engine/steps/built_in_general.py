@@ -1,30 +1,24 @@
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from ..constants import CLIP_NORM
+    from ..constants import ACCURACY, CLIP_NORM
 
 
-def make_steps(model: tf.keras.Model, train_metrics: tuple, test_metrics: tuple) -> list[Callable]:
-    """Return two functions of a replica's part of a batch: one to train, one to test."""
+def make_steps(model: tf.keras.Model) -> tuple:
+    """Return a replica's step to train, its step to test, and the metrics of each."""
+    train_metrics = tf.keras.metrics.Mean("loss"), ACCURACY("accuracy")
+    test_metrics = tf.keras.metrics.Mean("test_loss"), ACCURACY("test_accuracy")
 
-    def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, ...]:
+    def measured_losses(batch: tuple[tf.Tensor, ...], metrics: tuple, training: bool) -> tf.Tensor:
         features, labels = batch
         outputs = tf.cast(model(features, training=training), tf.keras.backend.floatx())
-        return outputs, model.loss.call(labels, outputs) + sum(model.losses)
-
-    def gradients_of(batch: tuple[tf.Tensor, ...]) -> tuple:
-        replicas = tf.distribute.get_replica_context()
-        with tf.GradientTape() as tape:
-            outputs, losses = forward(batch, training=True)
-            # The gradients of all replicas are summed. So each divides by the examples of all
-            # replicas, because the global batch may be short at the end of an epoch.
-            examples = replicas.all_reduce("SUM", tf.cast(tf.size(losses), losses.dtype))
-            loss = tf.reduce_sum(losses) / examples
-            loss = model.optimizer.scale_loss(loss)  # scaled only in mixed_float16
-        return outputs, losses, tape.gradient(loss, model.trainable_variables)
+        losses = model.loss.call(labels, outputs) + sum(model.losses)
+        mean_loss, accuracy = metrics
+        mean_loss.update_state(losses)
+        accuracy.update_state(labels, outputs)
+        return losses
 
     def clipped(gradients: list[tf.Tensor]) -> list[tf.Tensor]:
         if CLIP_NORM is None:
@@ -35,17 +29,19 @@ def make_steps(model: tf.keras.Model, train_metrics: tuple, test_metrics: tuple)
         # The optimizer sums over the replicas again, so each gives its share.
         return [part / replicas.num_replicas_in_sync for part in parts]
 
-    def measure(metrics: tuple, labels: tf.Tensor, outputs: tf.Tensor, losses: tf.Tensor) -> None:
-        mean_loss, accuracy = metrics
-        mean_loss.update_state(losses)
-        accuracy.update_state(labels, outputs)
-
     def train_step(batch: tuple[tf.Tensor, ...]) -> None:
-        outputs, losses, gradients = gradients_of(batch)
-        model.optimizer.apply_gradients(zip(clipped(gradients), model.trainable_variables))
-        measure(train_metrics, batch[1], outputs, losses)
+        replicas = tf.distribute.get_replica_context()
+        with tf.GradientTape() as tape:
+            losses = measured_losses(batch, train_metrics, training=True)
+            # The gradients of all replicas are summed. So each divides by the examples of all
+            # replicas, because the global batch may be short at the end of an epoch.
+            examples = replicas.all_reduce("SUM", tf.cast(tf.size(losses), losses.dtype))
+            loss = tf.reduce_sum(losses) / examples
+            loss = model.optimizer.scale_loss(loss)  # scaled only in mixed_float16
+        gradients = clipped(tape.gradient(loss, model.trainable_variables))
+        model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
 
     def test_step(batch: tuple[tf.Tensor, ...]) -> None:
-        measure(test_metrics, batch[1], *forward(batch, training=False))
+        measured_losses(batch, test_metrics, training=False)
 
-    return [train_step, test_step]
+    return train_step, test_step, train_metrics, test_metrics

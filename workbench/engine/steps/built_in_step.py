@@ -1,14 +1,16 @@
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
 if TYPE_CHECKING:
+    from ..constants import ACCURACY
     from .own_step import train_step
 
 
-def make_steps(model: tf.keras.Model, train_metrics: tuple, test_metrics: tuple) -> list[Callable]:
-    """Return two functions of a replica's part of a batch: one to train, one to test."""
+def make_steps(model: tf.keras.Model) -> tuple:
+    """Return a replica's step to train, its step to test, and the metrics of each."""
+    train_metrics = tf.keras.metrics.Mean("loss"), ACCURACY("accuracy")
+    test_metrics = tf.keras.metrics.Mean("test_loss"), ACCURACY("test_accuracy")
 
     def measure(metrics: tuple, labels: tf.Tensor, outputs: tf.Tensor, loss: tf.Tensor) -> None:
         mean_loss, accuracy = metrics
@@ -26,4 +28,4 @@ def make_steps(model: tf.keras.Model, train_metrics: tuple, test_metrics: tuple)
         outputs = model(features, training=False)
         measure(test_metrics, labels, outputs, model.loss.call(labels, outputs))
 
-    return [train, test]
+    return train, test, train_metrics, test_metrics

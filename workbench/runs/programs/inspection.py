@@ -94,7 +94,7 @@ class _Question:
     """A question; equal questions have equal answers, whatever the start and the timeout."""
 
     text: str
-    """The functions of the plan's model, data and optimizer."""
+    """The functions of the plan's model and data, and the constants that they need."""
     function: str
     """The name of the user's function that returns the model; empty for a built-in model."""
     changed: tuple[str, str]
