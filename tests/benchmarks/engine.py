@@ -18,10 +18,10 @@ import tensorflow as tf
 from workbench import RunConfig, make_plan, render_script
 from workbench.devices import detect
 from workbench.observe.watch import Watch
-from workbench.runs.processes.environment import THREADS, Launch
+from workbench.runs.processes.environment import Launch
 from workbench.runs.programs.own_data import inspect_data
 
-Train = Callable[[int], None]
+Train = Callable[[int], object]
 
 
 def two_cpu_replicas(**fields: Any) -> RunConfig:
@@ -65,7 +65,7 @@ class Engine:
         self.scalars, self.script = scalars, load_script(config, folder)
         # As a run starts: TensorFlow reads it when it opens its devices.
         launch = Launch(sys.executable, folder, cpu_replicas=config.replicas or 1)
-        os.environ[THREADS] = launch.environment()[THREADS]
+        os.environ |= launch.environment()
         self.strategy = self.script.make_strategy()
         self.batches, _ = self.script.make_batches(self.strategy, 0)
         self.make = self.fit if config.loop == "fit" else self.loop
@@ -75,15 +75,17 @@ class Engine:
         self.watch = Watch(folder, "worker-0", threading.Event())
         self.observed = self.make()
 
-    def loop(self) -> Train:
-        """Return a function that trains for some steps with the script's own loop."""
+    def loop(self, batches: Any = None) -> Train:
+        """Return a function that trains for some steps with the script's own loop.
+
+        `batches` is an iterator; None: of the script's batches.
+        """
         with self.strategy.scope():
             model = self.script.make_model()
             model.optimizer.build(model.trainable_variables)
-        metrics = self.script.make_metrics(), self.script.make_metrics()
         with self.strategy.scope():
             others = [tf.keras.metrics.Mean(f"number_{at}") for at in range(self.scalars)]
-        train_step, test_step = self.script.make_steps(model, *metrics)
+        train_step, test_step, *_ = self.script.make_steps(model)
 
         def step(batch: Any) -> None:
             train_step(batch)
@@ -91,7 +93,8 @@ class Engine:
                 metric.update_state(tf.reduce_mean(model.trainable_weights[-1][at:]))
 
         train, _ = self.script.make_loops(self.strategy, step, test_step)
-        iterator, most = iter(self.batches), self.script.STEPS_PER_EXECUTION
+        iterator = iter(self.batches) if batches is None else batches
+        most = self.script.STEPS_PER_EXECUTION
 
         def run(steps: int) -> None:
             for first in range(0, steps, most):

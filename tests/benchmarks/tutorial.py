@@ -59,7 +59,7 @@ def mlp_job(examples: int = 10_000, per_replica_batch_size: int = 64) -> Job:
     )
 
 
-def cnn_job() -> Job:
+def cnn_job(folder: Path = FASHION_MNIST) -> Job:
     """Return job (b): Fashion-MNIST and a CNN of two convolutions with L2, 16 per replica."""
 
     def make_model() -> Any:
@@ -79,8 +79,8 @@ def cnn_job() -> Job:
         )
 
     return Job(
-        train=_fashion_mnist("train"),
-        test=_fashion_mnist("t10k"),
+        train=_fashion_mnist(folder, "train"),
+        test=_fashion_mnist(folder, "t10k"),
         make_model=make_model,
         loss=_LogitsLoss,
         accuracy=tf.keras.metrics.SparseCategoricalAccuracy,
@@ -224,9 +224,9 @@ class _LogitsLoss(tf.keras.losses.SparseCategoricalCrossentropy):
         super().__init__(from_logits=True, reduction=reduction)
 
 
-def _fashion_mnist(part: str) -> Arrays:
+def _fashion_mnist(folder: Path, part: str) -> Arrays:
     def unpacked(name: str, header_bytes: int) -> np.ndarray:
-        content = gzip.decompress((FASHION_MNIST / f"{part}-{name}-ubyte.gz").read_bytes())
+        content = gzip.decompress((folder / f"{part}-{name}-ubyte.gz").read_bytes())
         return np.frombuffer(content, np.uint8, offset=header_bytes)
 
     images, labels = unpacked("images-idx3", 16), unpacked("labels-idx1", 8)
