@@ -10,7 +10,7 @@ import itertools
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -94,6 +94,15 @@ class Calls:
             self.observer.traced()
 
 
+WRITES = "Assign", "Resource", "If", "Case", "While", "StatefulPartitionedCall", "QueueEnqueue"
+"""How the types of operations begin that write to variables, or may, and of those that keep rows."""
+
+
+def writes(operations: Iterable[tf.Operation]) -> list[tf.Operation]:
+    """Return those of a graph's operations that change something."""
+    return [each for each in operations if each.type.startswith(WRITES)]
+
+
 class Runs:
     """The rows that steps report, from their replicas to `take`."""
 
@@ -150,18 +159,15 @@ class Runs:
             graph = None
             if getattr(strategy.extended, "_being_scheduled", False):  # of a coordinator
                 graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
-            began, earlier = [], 0
+            began, earlier = None, 0
             if graph is not None:
-                with tf.control_dependencies(
-                    filter(tf.is_tensor, tf.nest.flatten((args, kwargs), expand_composites=True))
-                ):
-                    began = [moment()]
+                with tf.control_dependencies([tf.group(*writes(graph.get_operations()))]):
+                    began = moment()
                 earlier = len(graph.get_operations())
 
             @tf.autograph.experimental.do_not_convert
             def with_row(*values: Any, **named: Any) -> Any:
-                with tf.control_dependencies(began):
-                    result, seen, row = step(*values, **named)
+                result, seen, row = step(*values, **named)
                 steps.append(seen)
                 return result, row
 
@@ -176,9 +182,8 @@ class Runs:
                 if any(each.scalars != scalars for each in steps):  # a replica names others
                     scalars, locals_ = (), [each[:3] for each in locals_]
                 if graph is not None:
-                    own = graph.get_operations()[earlier:]
-                    acting = [each for each in own if each.op_def and each.op_def.is_stateful]
-                    self.put(tf.stack(locals_), scalars, began[0], acting)
+                    done = writes(graph.get_operations()[earlier:])
+                    self.put(tf.stack(locals_), scalars, began, done)
                 else:
                     with tf.device("CPU:0"):
                         self._put(Kind(steps[0].trains, scalars), tf.stack(locals_))

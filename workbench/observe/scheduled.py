@@ -28,6 +28,7 @@ from .records import Kind, WorkersCall, in_order
 CALLS_PER_WORKER = 3
 """The most calls that are scheduled and not done, so that a stop waits for few."""
 LOOK_SECONDS = 0.002
+MOST_LOOK_SECONDS = 0.02
 STOP_SECONDS = 10.0
 """The longest wait at a stop for calls that workers do."""
 LEFT = ("finished", "stopped")
@@ -102,12 +103,13 @@ class Scheduled:
         began: tf.Tensor,
         operations: Sequence[tf.Operation],
     ) -> None:
-        """In the graph of a worker's step, which has these operations: keep its row."""
+        """In the graph of a worker's step, keep its row once these operations are done."""
         queue = rows.dtype, rows.shape.as_list(), scalars
         if queue not in self.queues:
             self.queues.append(queue)
         self.filled.append(self.queues.index(queue))
-        with tf.control_dependencies([rows, *operations]):
+        # As a group, of which each device sends one message. Otherwise each operation sends one.
+        with tf.control_dependencies([rows, tf.group(*operations)]):
             times = tf.stack([began, moment()])
             handle = self._on_worker(self.filled[-1])
             tf.raw_ops.QueueEnqueueV2(handle=handle, components=[rows, times])
@@ -143,13 +145,13 @@ class Scheduled:
         def watched(coordinator: Any, fn: Any, args: Any = None, kwargs: Any = None) -> Any:
             if not isinstance(fn, polymorphic_function.Function):
                 return schedule(coordinator, fn, args, kwargs)
-            most = CALLS_PER_WORKER * coordinator.strategy._num_workers
+            most, pause = CALLS_PER_WORKER * coordinator.strategy._num_workers, Pause()
             while self.going >= most and not self.observer.stop.is_set():
                 done = coordinator.done()
                 self.observer.take_calls()
                 if done:  # calls that failed have reported nothing
                     self.going = 0
-                time.sleep(LOOK_SECONDS)
+                pause.wait()
             with self.observer.scheduling(fn):
                 result = schedule(coordinator, self._with_rows(fn), args, kwargs)
             if self.observer.trains(fn) is not None:
@@ -174,14 +176,14 @@ class Scheduled:
 
         Then a call that hangs is given up, although the script may have counted its steps.
         """
-        stopped_at = None
+        stopped_at, pause = None, Pause()
         while not coordinator.done():
             self.observer.take_calls()
             if self.observer.stop.is_set():
                 stopped_at = stopped_at or time.monotonic()
                 if time.monotonic() - stopped_at > STOP_SECONDS:
                     break
-            time.sleep(LOOK_SECONDS)
+            pause.wait()
         self.observer.take_calls()
 
     def _with_rows(self, function: Any) -> Any:
@@ -224,6 +226,18 @@ class Scheduled:
             return result
 
         return sending
+
+
+class Pause:
+    """Waits between looks at workers: longer and longer, as looks take their machine's time."""
+
+    def __init__(self) -> None:
+        self.seconds = LOOK_SECONDS
+
+    def wait(self) -> None:
+        """Wait until the next look."""
+        time.sleep(self.seconds)
+        self.seconds = min(2 * self.seconds, MOST_LOOK_SECONDS)
 
 
 def wait_for_servers(cluster: tf.train.ClusterSpec, stop: threading.Event) -> None:
