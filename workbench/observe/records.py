@@ -1,4 +1,4 @@
-"""The records of a worker, or of the workers that a coordinator leads.
+"""What a task writes: its events, and the records of its steps, or of workers that it leads.
 
 A worker has arrays of its steps and a log of its calls. Row n of steps.f4 (.f8 in float64) is step
 n: [replicas, 3]. Row n of scalar-NAME.f4 holds another number of that step, [replicas]: NaN, or no
@@ -8,12 +8,17 @@ step on; one without steps begins an attempt at the run. The file updates has ro
 step, when it read the weights and when it updated them, both in seconds since 1970.
 """
 
+import contextlib
 import itertools
+import json
+import math
 import pathlib
+import re
+import threading
 import time
 import urllib.parse
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +26,57 @@ LOG_ROW_BYTES, UPDATE_BYTES = 32, 24
 MOST_NAME_BYTES = 200  # of a file's name, which has at most 255
 WAIT_SECONDS = 0.05
 """About the longest time that calls wait until they are written together, if more calls come."""
+
+
+SHOWN = frozenset((
+    "checkpoint_damaged", "checkpoint_failed", "model_not_saved", "no_room", "nonfinite",
+    "stopped", "unrecorded",
+))  # fmt: skip
+"""Events that are also printed, because the script itself does not tell of them."""
+NO_ROOM = re.compile("No space left|quota exceeded")
+"""In the error of a full disk."""
+
+
+class Events:
+    """The events of one task. On a full disk they wait in memory."""
+
+    def __init__(self, folder: pathlib.Path | None) -> None:
+        """Write to `folder`/events.jsonl; None: nowhere."""
+        self.path = None if folder is None else folder / "events.jsonl"
+        self.unwritten = ""
+        self.lock = threading.Lock()
+
+    def add(self, name: str, **values: Any) -> None:
+        """Append an event to the file. NaN, an unknown number, becomes null."""
+        line = {"time": time.time(), "event": name, **values}
+        unknown = [
+            key for key, each in line.items() if isinstance(each, float) and math.isnan(each)
+        ]
+        with self.lock:
+            self.unwritten += json.dumps({**line, **dict.fromkeys(unknown)}) + "\n"
+        if name in SHOWN:
+            with contextlib.suppress(OSError):
+                print(name, *(f"{key}={value}" for key, value in values.items()), flush=True)
+        self.flush()
+
+    def flush(self) -> OSError | None:
+        """Write the unwritten events; return the error if that fails."""
+        with self.lock:
+            try:
+                if self.path:
+                    with self.path.open("a") as file:
+                        file.write(self.unwritten)
+                self.unwritten = ""
+            except OSError as error:
+                self.unwritten = "\n" + self.unwritten.lstrip()  # ends a partly written line
+                return error
+        return None
+
+    def last(self, name: str, **values: Any) -> None:
+        """Add the last event, and wait while the disk is full until it is written."""
+        self.add(name, **values)
+        while self.unwritten and NO_ROOM.search(str(self.flush())):
+            time.sleep(1)
 
 
 class Kind(NamedTuple):

@@ -16,8 +16,8 @@ from typing import Any, Protocol
 import tensorflow as tf
 
 from . import kerases
-from .events import NO_ROOM
 from .patches import Patches
+from .records import NO_ROOM
 from .workers import Workers
 
 SAVE_SECONDS = 300.0

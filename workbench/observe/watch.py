@@ -15,10 +15,9 @@ from tensorflow.python.distribute import distribute_lib
 
 from .calls import Calls, Runs
 from .closing import Closing
-from .events import Events
 from .measured import Measured
 from .patches import Patches
-from .records import Call, Kind, LedRecords, Lost, Records
+from .records import Call, Events, Kind, LedRecords, Lost, Records
 from .rows import Step
 from .saving import Saving
 from .scheduled import Scheduled, watch_servers
