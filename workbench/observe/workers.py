@@ -5,7 +5,7 @@ import functools
 import json
 import pathlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,15 @@ class Workers:
         """Take a strategy that runs something, if it makes workers step together."""
         if isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
             self.strategy = strategy
+
+    @contextlib.contextmanager
+    def apart(self) -> Iterator[None]:
+        """Let this worker go at its own pace, and do what the others do not do."""
+        together, self.strategy = self.strategy, None
+        try:
+            yield
+        finally:
+            self.strategy = together
 
     @property
     def leads(self) -> bool:

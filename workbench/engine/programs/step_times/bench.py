@@ -71,7 +71,6 @@ class Bench:
         self.watch.workers.use(self.strategy)
         self.tasks = len(self.watch.workers.tasks)
         self.own_call = script.make_calls(self.strategy, self.model, steps_per_call)
-        plan = json.loads((run_dir / "plan.json").read_text())
         self.batch_axis = int(plan["pipeline"] == "indexed")  # in stacks, axis 0 is the step
         self.steps_per_call, self.steps, self.singles = steps_per_call, 2, 2
         self.calls, self.many = DATA_CALLS, 0
@@ -141,20 +140,10 @@ class Bench:
         )
 
         def time_alone() -> float:
-            with self.apart():
+            with self.watch.workers.apart():
                 return timed(steps, own, self.steps)
 
         return time_alone
-
-    @contextlib.contextmanager
-    def apart(self) -> Iterator[None]:
-        """Let this worker do steps at its own pace, even steps that the others do not do."""
-        workers = self.watch.workers
-        together, workers.strategy = workers.strategy, None
-        try:
-            yield
-        finally:
-            workers.strategy = together
 
     def whole(self) -> tuple[float, float]:
         """Return the seconds of a step as it runs, and the observer's part of them."""
