@@ -19,8 +19,9 @@ CONFIG = RunConfig(synthetic_examples=16 * STEPS, global_batch_size=16, epochs=E
 
 
 def newest(folder: Path, kind: str) -> Path:
-    (found,) = folder.glob(f"ckpt-{EPOCHS}.{kind}*")
-    return found
+    """Return a file of the last checkpoint; a slow machine saves more than one for each epoch."""
+    found = folder.glob(f"ckpt-*.{kind}*")
+    return max(found, key=lambda path: int(path.name.removeprefix("ckpt-").split(".")[0]))
 
 
 def cut(path: Path) -> None:
