@@ -203,7 +203,8 @@ def train_variants(device: Device, report: Report) -> None:
     for name, fields in VARIANTS.items():
         config = device.config("cnn", split=True, deterministic=False, **fields)
         if name in NEEDS_GPUS and len(device.gpus) < NEEDS_GPUS[name]:
-            report.add(name, f"not tried: it needs {NEEDS_GPUS[name]} GPUs, not virtual ones")
+            needed = "a GPU" if NEEDS_GPUS[name] == 1 else f"{NEEDS_GPUS[name]} GPUs"
+            report.add(name, f"not tried: it needs {needed}")
             continue
         with report.part(name):
             if name in NEEDS_GPUS:
