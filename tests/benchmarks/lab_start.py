@@ -3,7 +3,9 @@
 `python -m tests.benchmarks.lab_start [--quick]` prints the total milliseconds of `activate` of all
 our plugins. It also prints, for a reloaded page, the seconds from the restored layout to a
 workbench that reacts to clicks again, on the same kernel. If a run trains meanwhile, it prints the
-seconds to the complete history of the run in the panel, and to the first later point.
+seconds to the complete history of the run in the panel, and to the first later point. And it prints
+the seconds from the end of a step to its point on the page, while the call of a graph function
+goes on in which the step was done.
 """
 
 from __future__ import annotations
@@ -12,9 +14,11 @@ import argparse
 import sys
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
+from tests.benchmarks.first_step import calls_of
 from tests.benchmarks.reloaded import Waits, noting, wait_until_live
 from tests.benchmarks.report import Limit
 from tests.browser.conftest import FLAGS, find_chromium
@@ -30,6 +34,14 @@ VIEWPORT: ViewportSize = {"width": 1280, "height": 2600}
 """So high that it shows the charts, because a run view that is not seen receives nothing."""
 HISTORY_STEPS = 1_000
 """The steps of the run before the page is reloaded."""
+STEPS_PER_CALL = "Steps per tf.function call"
+LONG_CALL = {"Epochs": "1", "Steps per epoch": "30,000"}
+NOTE_FIRST_POINT = """
+new MutationObserver(() => {
+    const { dataset } = document.querySelector('.jp-WorkbenchPanel .wbv-charts') ?? {};
+    if (Number(dataset?.points)) window.times.point ??= Date.now();
+}).observe(document, {childList: true, subtree: true, attributes: true});
+"""
 # JupyterLab takes a module from the container that our bundle registers under its name. The
 # activation of each plugin is timed there.
 NOTE_START = """
@@ -71,13 +83,23 @@ new MutationObserver(() => {
 """
 
 
-def start_times(browser: Browser, server: LabServer, folder: Path) -> tuple[float, float, Waits]:
-    """Return the milliseconds of all activations, and the seconds until the panel is live again.
+class Times(NamedTuple):
+    """What is measured with one page."""
 
-    The last are the waits for a run that trains.
-    """
+    activation: float
+    """The milliseconds of all activations."""
+    back: float
+    """The seconds until the panel is live again."""
+    waits: Waits
+    """The same for a run that trains."""
+    point: float
+    """The seconds from the end of a step within a long call to its point."""
+
+
+def start_times(browser: Browser, server: LabServer, folder: Path) -> Times:
+    """Open a panel, reload it, and train twice in it."""
     context = browser.new_context(viewport=VIEWPORT)
-    context.add_init_script(noting(".jp-WorkbenchPanel") + NOTE_START)
+    context.add_init_script(noting(".jp-WorkbenchPanel") + NOTE_START + NOTE_FIRST_POINT)
     panel = PanelPage(LabPage(context.new_page(), server, folder))
     panel.open()
     before = panel.kernels()
@@ -86,11 +108,11 @@ def start_times(browser: Browser, server: LabServer, folder: Path) -> tuple[floa
     assert panel.kernels() == before
     times = panel.page.evaluate("window.times")
     assert times["activated"]
-    waits = training_waits(panel)
+    point, waits = first_point_wait(panel), training_waits(panel)
     panel.close()
     context.close()
     waited = max(0.0, times["form"] - times["restored"]) / 1000
-    return sum(times["activated"].values()), waited, waits
+    return Times(sum(times["activated"].values()), waited, waits, point)
 
 
 def training_waits(panel: PanelPage) -> Waits:
@@ -106,6 +128,24 @@ def training_waits(panel: PanelPage) -> Waits:
         run.wait(LIMIT_SECONDS)
 
 
+def first_point_wait(panel: PanelPage) -> float:
+    """Return the seconds from the end of the first step to its point, while its call goes on.
+
+    It is the first run that the page shows.
+    """
+    known = {run.id for run in list_runs(panel.runs_dir)}
+    panel.field(STEPS_PER_CALL).select_option(label="A whole epoch")
+    panel.train(**LONG_CALL)
+    (run,) = (each for each in list_runs(panel.runs_dir) if each.id not in known)
+    panel.page.wait_for_function("window.times.point")
+    assert not run.epochs().size, "the call was over before the point was drawn"
+    _, _, start, seconds = calls_of(run)[0]
+    run.wait(LIMIT_SECONDS)
+    panel.field(STEPS_PER_CALL).select_option(label="Automatic")
+    drawn: float = panel.page.evaluate("window.times.point")
+    return drawn / 1000 - (start + seconds)
+
+
 def main() -> int:
     """Measure and print; the exit status is 1 if a limit is missed."""
     options = argparse.ArgumentParser(description=__doc__)
@@ -118,13 +158,14 @@ def main() -> int:
         with running_lab(root, home) as server, loaded_ahead(root, home):
             times = [start_times(browser, server, Path(base)) for _ in range(rounds)]
         browser.close()
-    activated, back, waits = zip(*times, strict=True)
+    activated, back, waits, points = zip(*times, strict=True)
     history, live = zip(*waits, strict=True)
     verdicts = [
         Limit("activation of all plugins", "ms", at_most=20).judge(activated),
         Limit("from the reload to the live panel", "s", at_most=2).judge(back),
         Limit("a run trains, reload to its history", "s", at_most=2).judge(history),
         Limit("a run trains, reload to its next point", "s", at_most=2).judge(live),
+        Limit("a step in a long call to its point", "s", at_most=0.5).judge(points),
     ]
     return int(not all(verdicts))
 
