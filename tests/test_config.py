@@ -54,6 +54,7 @@ EVERY_FIELD = RunConfig(
     synthetic_noise=0.0,
     rendezvous_seconds=30,
     interpreter="/usr/bin/python3",
+    gradient_norms=True,
     start_now=True,
     start="cold",
     launcher="slurm",

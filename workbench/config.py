@@ -20,8 +20,8 @@ from typing import Any
 CONFIG_VERSION = 1
 _OF_PACKAGES = re.compile(rf"site-packages|dist-packages|^{re.escape(str(Path(__file__).parent))}")
 """The files of this package and of installed ones, in a traceback."""
-NOT_TRAINED = ("name", "interpreter", "start", "start_now", "archive")
-"""Fields that do not change the training: the run's name, its start and its storage."""
+NOT_TRAINED = ("name", "interpreter", "gradient_norms", "start", "start_now", "archive")
+"""Fields that do not change the training: the run's name, its records, start and storage."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +126,8 @@ class RunConfig:
     deterministic: bool = False
     """Whether operations that round differently each time, as on GPUs, give way to operations that
     do not."""
+    gradient_norms: bool = False
+    """Whether each step records the norm of each replica's own gradient."""
     seed: int = 42
     data_dir: str | None = None
     synthetic_examples: int = 10_000

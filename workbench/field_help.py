@@ -53,6 +53,8 @@ FIELD_HELP: Mapping[str, str] = {
     "deterministic": "Use only deterministic operations, so that the same seed gives the same "
     "losses on GPUs too. Slower. If an operation has no deterministic version, the run fails and "
     "names it.",
+    "gradient_norms": "Record the norm of each replica's own gradient in each step. It is in the "
+    "exported tables and TensorBoard, as gradient_norm. Very short steps take a little longer.",
     "seed": "The seed of the synthetic data, the initial weights and the shuffling. On CPUs the "
     "same seed gives the same losses; on GPUs some operations round differently each time, unless "
     "deterministic is on.",

@@ -26,6 +26,7 @@ FIELDS = {
     "epochs": EPOCHS,
     "per_replica_batch_size": BATCH,
     "synthetic_examples": STEPS * BATCH,
+    "gradient_norms": True,
 }
 LONG = {**FIELDS, "epochs": ENDLESS, "steps_per_call": 1, "start_now": True}
 
@@ -117,6 +118,13 @@ BOTH = pytest.mark.parametrize(
 def run(request: pytest.FixtureRequest) -> Run:
     found: Run = request.getfixturevalue(request.param)
     return found
+
+
+@BOTH
+def test_each_step_of_each_worker_has_the_norm_of_its_gradient(run: Run) -> None:
+    norms = run.replica_steps(["gradient_norm"])["gradient_norm"].to_numpy()
+    assert np.isfinite(norms).all()
+    assert 0 < norms[:100].min() < norms.max() < 100
 
 
 @pytest.mark.promise

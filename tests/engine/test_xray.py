@@ -20,7 +20,12 @@ pytestmark = pytest.mark.slow
 
 OWN = Path(__file__).parent / "own_models.py"
 EXAMPLES, BATCH, CLIP = 203, 16, 0.01  # 12 whole batches, 11 remain
-BASE = {"synthetic_examples": EXAMPLES, "global_batch_size": BATCH, "epochs": 2}
+BASE: dict[str, Any] = {
+    "synthetic_examples": EXAMPLES,
+    "global_batch_size": BATCH,
+    "epochs": 2,
+    "gradient_norms": True,
+}
 EVEN = {**BASE, "synthetic_examples": EXAMPLES - 1}  # 10 remain, so each replica gets 5
 # Each config with the step to X-ray: one starts at a checkpoint, one inside a stack.
 CONFIGS = {
@@ -105,6 +110,16 @@ def test_an_xray_has_the_numbers_that_the_run_recorded(
     assert [each.examples for each in xray.replicas] == recorded["examples"].tolist()
     over_all = runs[name].run.steps()["loss"].to_numpy()[step - 1]
     assert xray.loss == pytest.approx(over_all, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_the_norm_of_each_replicas_gradient_is_the_recorded_one(
+    name: str, runs: Runs, take: Take
+) -> None:
+    frame = runs[name].run.replica_steps()
+    recorded = frame[frame["step"] == CONFIGS[name][1]]["gradient_norm"]
+    norms = [each.gradient_norm for each in take(name).replicas]
+    np.testing.assert_allclose(norms, recorded, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", CONFIGS)

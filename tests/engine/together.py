@@ -52,7 +52,8 @@ def train_observed(script: ModuleType, folder: Path) -> list[Any]:
     """Run the `main` of a lesson under observation, in this process; return its graph functions."""
     stop = threading.Event()
     threading.Thread(target=listen, args=(stop,), daemon=True).start()
-    with Counting(folder, "worker-0", stop) as watch:
+    measures_norms = json.loads((folder / "config.json").read_text())["gradient_norms"]
+    with Counting(folder, "worker-0", stop, measures_norms=measures_norms) as watch:
         watch.functions = {}
         watch.event("imported")
         script.main(str(folder))

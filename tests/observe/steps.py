@@ -27,6 +27,12 @@ with STRATEGY.scope():
     weight = tf.Variable(2.0)
     optimizer = tf.keras.optimizers.SGD(0.0)
     optimizer.build([weight])
+    other, other_optimizer = tf.Variable(1.0), tf.keras.optimizers.SGD(0.0)
+    other_optimizer.build([other])
+    table, wide = tf.Variable([0.0, 0.0]), tf.Variable(0.0, dtype=tf.float64)
+    table_optimizer, wide_optimizer = tf.keras.optimizers.SGD(0.0), tf.keras.optimizers.SGD(0.0)
+    table_optimizer.build([table, other])
+    wide_optimizer.build([wide])
     scaling = tf.keras.optimizers.LossScaleOptimizer(tf.keras.optimizers.SGD(0.0))
     scaling.build([weight])
     model = tf.keras.Sequential([tf.keras.Input([1]), tf.keras.layers.Identity()])
@@ -148,6 +154,73 @@ def scaled(batch: tf.Tensor) -> tf.Tensor:
     return loss
 
 
+def clipped(batch: tf.Tensor) -> tf.Tensor:
+    """Clip the gradient of the replica, as it is often written."""
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(weight * batch)
+    gradients, _ = tf.clip_by_global_norm(tape.gradient(loss, [weight]), 0.1)
+    optimizer.apply_gradients(zip(gradients, [weight], strict=True))
+    return loss
+
+
+def accumulated(batch: tf.Tensor) -> tf.Tensor:
+    """Add up the gradients of two parts of the batch."""
+    parts = []
+    for part in batch[:1], batch[1:]:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(weight * part)
+        parts.append(tape.gradient(loss, weight))
+    optimizer.apply_gradients([(tf.add_n(parts), weight)])
+    return loss
+
+
+def rows_of_a_table(batch: tf.Tensor) -> tf.Tensor:
+    """Train rows of a table, one of them by several examples, and a number in float64."""
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.gather(table, tf.cast(batch > 4, tf.int32)))
+        both = tf.cast(loss, tf.float64) + wide
+    gradients = tape.gradient(both, {"table": table, "unused": other, "wide": wide})
+    table_optimizer.apply_gradients([(gradients["table"], table), (gradients["unused"], other)])
+    wide_optimizer.apply_gradients([(gradients["wide"], wide)])
+    return loss
+
+
+def recomputed(batch: tf.Tensor) -> tf.Tensor:
+    """Compute the forward pass again for the gradient, and clip that."""
+    forward = tf.recompute_grad(lambda part: weight * part)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(forward(batch))
+    optimizer.apply_gradients([(tf.clip_by_norm(tape.gradient(loss, weight), 0.1), weight)])
+    return loss
+
+
+def in_a_function(batch: tf.Tensor) -> tf.Tensor:
+    """Compute the gradient in a graph function, which a step calls."""
+
+    @tf.function
+    def differentiated() -> tuple[tf.Tensor, tf.Tensor]:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(weight * batch)
+        return loss, tape.gradient(loss, weight)
+
+    loss, gradient = differentiated()
+    optimizer.apply_gradients([(gradient, weight)])
+    return loss
+
+
+def with_penalty(batch: tf.Tensor) -> tf.Tensor:
+    """Train on a gradient of the input, by two optimizers, one of them with another loss."""
+    with tf.GradientTape(persistent=True) as tape:
+        with tf.GradientTape() as inner:
+            inner.watch(batch)
+            output = weight**2 * batch
+        loss = tf.reduce_mean(inner.gradient(output, batch))
+        other_loss = tf.reduce_mean(other * batch)
+    optimizer.apply_gradients([(tape.gradient(loss, weight), weight)])
+    other_optimizer.apply_gradients([(tape.gradient(other_loss, other), other)])
+    return loss
+
+
 def compiled(batch: tf.Tensor) -> tf.Tensor:
     return tf.function(scalar, jit_compile=True)(batch)
 
@@ -179,7 +252,17 @@ CASES: dict[str, tuple[Callable, Any]] = {
     "in_turn": (pairs, (first, second)),
     "eager": (eagerly, training),
 }
-for name, (way, step) in CASES.items():
+NORMS: dict[str, tuple[Callable, Any]] = {
+    **{f"norm_{step.__name__}": (in_graph, step) for step in (training, scaled, clipped)},
+    **{f"norm_{step.__name__}": (in_graph, step) for step in (accumulated, with_penalty)},
+    **{f"norm_{step.__name__}": (in_graph, step) for step in (rows_of_a_table, recomputed)},
+    "norm_eager": (eagerly, training),
+    "norm_in_a_function": (in_graph, in_a_function),
+    "norm_in_a_function_eager": (eagerly, in_a_function),
+    "norm_scalar": (in_graph, scalar),
+}
+for name, (way, step) in (CASES | NORMS).items():
+    runs.measures_norms = name in NORMS
     way(step)
     found = [(*kind, taken.tolist(), np.diff(times).min()) for kind, taken, times in runs.take()]
     sys.stdout.write(json.dumps({"case": name, "found": found}) + "\n")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +77,40 @@ def test_all_other_numbers_are_found_by_name_as_means_over_the_examples(
     assert scalars(found["named"]) == [{}, {}]
 
 
+def numbers_in_rows(part: list[int]) -> tuple[int, int]:
+    """Return how many examples of a replica each of two rows gets."""
+    return sum(each <= 4 for each in part), sum(each > 4 for each in part)
+
+
+@pytest.mark.parametrize(
+    ("case", "norm"),
+    [
+        ("training", lambda part: sum(part) / len(part)),
+        ("eager", lambda part: sum(part) / len(part)),
+        ("scaled", lambda part: sum(part) / len(part)),
+        ("clipped", lambda part: sum(part) / len(part)),
+        ("accumulated", sum),
+        ("in_a_function", lambda part: sum(part) / len(part)),
+        ("in_a_function_eager", lambda part: sum(part) / len(part)),
+        ("recomputed", lambda part: sum(part) / len(part)),
+        ("rows_of_a_table", lambda part: math.hypot(1, *numbers_in_rows(part))),
+        ("with_penalty", lambda part: math.hypot(4, sum(part) / len(part))),
+    ],
+)
+def test_the_norm_of_each_replicas_own_gradient_is_found_where_it_is_asked_for(
+    found: dict[str, list[Any]], case: str, norm: Callable[[list[int]], float]
+) -> None:
+    expected = [[pytest.approx(norm(part)) for part in step] for step in BATCHES]
+    assert scalars(found[f"norm_{case}"]) == [{"gradient_norm": step} for step in expected]
+
+
+@pytest.mark.parametrize("case", ["norm_scalar", "training"])
+def test_without_a_gradient_or_a_question_there_is_no_norm(
+    found: dict[str, list[Any]], case: str
+) -> None:
+    assert scalars(found[case]) == [{}, {}]
+
+
 def test_parts_that_a_metric_is_given_count_together(found: dict[str, list[Any]]) -> None:
     for step, batch in zip(rows(found["in_parts"]), BATCHES, strict=True):
         for row, part in zip(step, batch, strict=True):
@@ -120,7 +156,8 @@ def test_the_weights_of_examples_count_as_examples(found: dict[str, list[Any]]) 
 def test_a_step_that_updates_weights_trains_and_all_others_test(
     found: dict[str, list[Any]],
 ) -> None:
-    kinds = {case: {trains for trains, *_ in each} for case, each in found.items() if each}
+    cases = {case: each for case, each in found.items() if each and not case.startswith("norm_")}
+    kinds = {case: {trains for trains, *_ in each} for case, each in cases.items()}
     training = {case for case, kind in kinds.items() if kind == {True}}
     assert training == {"training", "scaled", "eager", "fitted"}
     assert set().union(*kinds.values()) == {True, False}

@@ -1,4 +1,4 @@
-"""Runs a script under observation: `python observe [--run-dir DIR] SCRIPT [ARGUMENTS...]`.
+"""Runs a script under observation: `python observe [OPTIONS] SCRIPT [ARGUMENTS...]`.
 
 `observe` is this folder, or a zip file of it. No file of it may hide a module of the script, so
 the files are modules of a package with its own name, and `sys.path` is as the script expects it.

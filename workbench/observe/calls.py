@@ -95,7 +95,7 @@ class Calls:
 
 
 WRITES = "Assign", "Resource", "If", "Case", "While", "StatefulPartitionedCall", "QueueEnqueue"
-"""How the types of operations begin that write to variables, or may, and of those that keep rows."""
+"""How the types of operations begin that write to variables, or may, or keep a row."""
 
 
 def writes(operations: Iterable[tf.Operation]) -> list[tf.Operation]:
@@ -112,6 +112,8 @@ class Runs:
         put: Callable[[tf.Tensor, tuple[str, ...], tf.Tensor, list[tf.Operation]], None],
         ran: Callable[[Any], None],
         stepped: Callable[[Step], None],
+        *,
+        measures_norms: bool = False,
     ) -> None:
         """Wrap TensorFlow and Keras.
 
@@ -119,8 +121,11 @@ class Runs:
 
         `ran` is called with a strategy before it runs something; `stepped` after a step that ran
         eagerly or was traced, with that of the first replica.
+
+        `measures_norms`: rows hold the norms of gradients.
         """
         self.put, self.ran, self.stepped = put, ran, stepped
+        self.measures_norms = measures_norms
         self.running = threading.local()
         self.queues: dict[tuple[Any, ...], tf.queue.FIFOQueue] = {}
         self.done = collections.deque[tuple[Kind, np.ndarray, float]]()
@@ -155,7 +160,8 @@ class Runs:
             steps: list[Step] = []
             # As Strategy.run does, but only the function, not what stands around it.
             status = ag_ctx.control_status_ctx()
-            step = reporting(autograph.tf_convert(fn, status, convert_by_default=False))
+            converted = autograph.tf_convert(fn, status, convert_by_default=False)
+            step = reporting(converted, measures_norm=self.measures_norms)
             graph = None
             if getattr(strategy.extended, "_being_scheduled", False):  # of a coordinator
                 graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()

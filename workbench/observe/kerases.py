@@ -25,6 +25,8 @@ OPTIMIZERS: list[tuple[Any, str]] = [
     (keras.optimizers.LossScaleOptimizer, "apply"),
 ]
 """Classes of optimizers, and their method that takes gradients."""
+if hasattr(keras.optimizers, "MultiOptimizer"):  # since Keras 3.12
+    OPTIMIZERS.append((keras.optimizers.MultiOptimizer, "apply"))
 
 if os.environ.get("TF_USE_LEGACY_KERAS", "").lower() in ("1", "true"):
     import tf_keras
@@ -46,3 +48,31 @@ if os.environ.get("TF_USE_LEGACY_KERAS", "").lower() in ("1", "true"):
         loss_scale_optimizer.LossScaleOptimizerV3,
     ):
         OPTIMIZERS.append((optimizer, "apply_gradients"))
+
+
+def variable_of(weight: Any) -> Any:
+    """Return the variable of TensorFlow that a weight is, or that a weight of Keras 3 holds."""
+    return weight._value if isinstance(weight, keras.Variable) else weight
+
+
+def given(values: dict[str, Any]) -> tuple[list[Any], list[Any]]:
+    """Return the gradients and the weights in the arguments of a method of `OPTIMIZERS`.
+
+    What can be read only once is replaced in the arguments.
+    """
+    if "grads_and_vars" in values:  # of tf-keras
+        values["grads_and_vars"] = pairs = [tuple(pair) for pair in values["grads_and_vars"]]
+        return [gradient for gradient, _ in pairs], [weight for _, weight in pairs]
+    values["grads"] = gradients = list(values["grads"])
+    if values.get("trainable_variables") is None:
+        return gradients, list(values["self"]._trainable_variables)
+    values["trainable_variables"] = weights = list(values["trainable_variables"])
+    return gradients, weights
+
+
+def loss_scales(optimizer: Any) -> tuple[Any, Any]:
+    """Return the factors of the gradients of a scaled loss, and of those an optimizer is given."""
+    if hasattr(optimizer, "scale_loss"):
+        scale = optimizer.scale_loss(1.0)
+        return scale, scale
+    return getattr(optimizer, "loss_scale", 1.0), 1.0  # a step with tf-keras divides them itself

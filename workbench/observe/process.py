@@ -23,16 +23,18 @@ def run(arguments: list[str]) -> NoReturn:
     """Run a script under observation, then end this process with its status."""
     options = argparse.ArgumentParser("observe")
     options.add_argument("--run-dir", type=pathlib.Path, help="the folder of the records")
+    norms = "record the norm of each replica's gradient in each step"
+    options.add_argument("--gradient-norms", action="store_true", help=norms)
     options.add_argument("script", help="the script, followed by its own arguments")
     options.add_argument("arguments", nargs=argparse.REMAINDER)
     asked = options.parse_args(arguments)
     sys.argv = [asked.script, *asked.arguments]
     sys.path.insert(0, str(pathlib.Path(asked.script).parent.absolute()))
     run_dir = None if asked.run_dir is None else asked.run_dir.absolute()
-    leave_with(lambda: observe(asked.script, run_dir))
+    leave_with(lambda: observe(asked.script, run_dir, measures_norms=asked.gradient_norms))
 
 
-def observe(script: str, run_dir: pathlib.Path | None) -> None:
+def observe(script: str, run_dir: pathlib.Path | None, *, measures_norms: bool) -> None:
     """Run a script as `__main__` and record it in `run_dir`; None: record nothing."""
     stop = threading.Event()
     tf_config = os.environ.get("TF_CONFIG") or "{}"
@@ -45,7 +47,7 @@ def observe(script: str, run_dir: pathlib.Path | None) -> None:
         os.environ["TF_USE_LEGACY_KERAS"] = "1"  # which Keras is watched is decided before it runs
     from .watch import Watch  # imports TensorFlow
 
-    with Watch(run_dir, task, stop, tf_config) as watch:
+    with Watch(run_dir, task, stop, tf_config, measures_norms=measures_norms) as watch:
         watch.event("imported")
         try:
             runpy.run_path(script, run_name="__main__")

@@ -1,9 +1,11 @@
 """What a replica reports of a step: a row of numbers.
 
-They are those that the step gives to its Keras metrics, and the scalars that it returns.
+They are those that the step gives to its Keras metrics, the scalars that it returns, and the norm
+of its gradient, where that is asked for.
 """
 
 import functools
+import inspect
 import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -16,6 +18,7 @@ from keras.src.trainers.compile_utils import MetricsList
 from keras.src.trainers.trainer import Trainer
 
 from . import kerases
+from .gradients import Gradients, is_here
 from .patches import Patches
 
 PREFIXES = ("train_", "test_", "val_")
@@ -23,6 +26,7 @@ PREFIXES = ("train_", "test_", "val_")
 LOSS, ACCURACY = "loss", ("accuracy", "acc")
 MAIN = LOSS, ACCURACY[0]
 """Names of numbers that a row holds as sums."""
+GRADIENT_NORM = "gradient_norm"
 RUNNING: set[str] = set()
 """Names of metrics whose results are no means of what they are given, such as AUC."""
 
@@ -40,8 +44,9 @@ class Given(NamedTuple):
 class Step:
     """One step of one replica, while it is traced or, eagerly, run."""
 
-    def __init__(self) -> None:
-        self.trains = False
+    def __init__(self, *, measures_norm: bool = False) -> None:
+        """Begin a step; `measures_norm`: the row holds the norm of its gradient."""
+        self.trains, self.gradients = False, Gradients(measured=measures_norm)
         self.weights: list[Any] = []
         self.given: dict[str, Given] = {}
         """What metrics were given, by their names."""
@@ -57,12 +62,6 @@ class Step:
         self.scalars: tuple[str, ...] = ()
         """The names of the other numbers, whose means over the examples end the `row`."""
 
-    def is_here(self, value: Any) -> bool:
-        """Return whether a tensor can be used where the step ends, outside of inner functions."""
-        if tf.executing_eagerly():
-            return True
-        return isinstance(value, float) or value.graph is tf.compat.v1.get_default_graph()
-
     def add(self, metric: Any, total: Any, count: Any) -> None:
         """Count what a metric was given, perhaps part by part; `count` is None for a mean."""
         name = bare(f"{self.output}_{metric.name}" if self.output else metric.name)
@@ -70,7 +69,7 @@ class Step:
         earlier = self.given.setdefault(name, given)
         if earlier is given or earlier.metric is not metric:
             return
-        if self.is_here(earlier.total) and self.is_here(earlier.count):
+        if is_here(earlier.total) and is_here(earlier.count):
             given = given._replace(total=earlier.total + total, count=earlier.count + given.count)
         self.given[name] = given
 
@@ -91,7 +90,7 @@ class Step:
         given = {
             name: each
             for name, each in self.given.items()
-            if self.is_here(each.total) and self.is_here(each.count)
+            if is_here(each.total) and is_here(each.count)
         }
         counts = [each.count for each in given.values() if each.counts_examples]
         examples = counts[0] if counts else leading_size(inputs)
@@ -110,6 +109,9 @@ class Step:
         correct = next((totals[name] for name in measured if name in totals), np.nan)
         means = {k: each.total / tf.cast(each.count, each.total.dtype) for k, each in given.items()}
         means |= {k: v for k, v in returned.items() if not self.is_running(k, result)}
+        norm = self.gradients.norm()
+        if norm is not None:
+            means.setdefault(GRADIENT_NORM, norm)
         self.scalars = tuple(name for name in means if name not in MAIN)
         numbers = loss, correct, examples, *(means[name] for name in self.scalars)
         kind = tf.float64 if loss.dtype == tf.float64 else tf.float32
@@ -160,13 +162,13 @@ _here = threading.local()
 """The step that the thread of a replica is in."""
 
 
-def reporting(step: Callable) -> Callable:
+def reporting(step: Callable, *, measures_norm: bool = False) -> Callable:
     """Return a replica's step that also returns the `Step` with what it reported, and its row."""
 
     @tf.autograph.experimental.do_not_convert
     @functools.wraps(step)
     def watched(*values: Any, **named: Any) -> tuple[Any, Step, tf.Tensor | None]:
-        outer, seen = getattr(_here, "step", None), Step()
+        outer, seen = getattr(_here, "step", None), Step(measures_norm=measures_norm)
         _here.step = seen
         try:
             result = step(*values, **named)
@@ -190,6 +192,7 @@ def watch_reports(patches: Patches) -> None:
         patches.wrap(owner, "get_metrics_result", _reporting_results)
     patches.wrap(Trainer, "compute_loss", _reporting_loss)
     patches.wrap(keras.src.losses.loss, "scale_loss_for_distribution", _reporting_division)
+    patches.wrap(tf.GradientTape, "gradient", _reporting_gradient)
     for optimizer, method in kerases.OPTIMIZERS:
         patches.wrap(optimizer, method, _reporting_optimizer)
 
@@ -276,16 +279,30 @@ def _reporting_division(divide: Callable) -> Callable:
     return watched
 
 
+def _reporting_gradient(differentiate: Callable) -> Callable:
+    def watched(tape: Any, target: Any, sources: Any, *rest: Any, **named: Any) -> Any:
+        step = getattr(_here, "step", None)
+        if step is None or step.gradients.is_inside or not step.gradients.measured:
+            return differentiate(tape, target, sources, *rest, **named)
+        with step.gradients.inside():
+            found = differentiate(tape, target, sources, *rest, **named)
+        step.gradients.take(target, sources, found)
+        return found
+
+    return watched
+
+
 def _reporting_optimizer(apply: Callable) -> Callable:
-    def watched(optimizer: Any, grads: Any, *weights: Any, **named: Any) -> Any:
-        if (step := getattr(_here, "step", None)) is not None:
-            step.trains = True
-            if apply.__name__ == "apply":
-                found = next(iter((*weights, *named.values())), None)
-                step.weights = list(found or optimizer._trainable_variables)
-            else:  # of tf-keras, which takes pairs
-                grads = list(grads)
-                step.weights = [weight for _, weight in grads]
-        return apply(optimizer, grads, *weights, **named)
+    def watched(*values: Any, **named: Any) -> Any:
+        step = getattr(_here, "step", None)
+        if step is None or step.gradients.is_inside:
+            return apply(*values, **named)
+        bound = inspect.signature(apply).bind(*values, **named)
+        found, step.weights = kerases.given(bound.arguments)
+        step.trains = True
+        if step.gradients.measured:
+            step.gradients.apply(values[0], found, step.weights)
+        with step.gradients.inside():
+            return apply(*bound.args, **bound.kwargs)
 
     return watched

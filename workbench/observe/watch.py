@@ -31,9 +31,18 @@ class Watch:
     """The observer of one script, until it is left as a context."""
 
     def __init__(
-        self, run_dir: pathlib.Path | None, task: str, stop: threading.Event, tf_config: str = ""
+        self,
+        run_dir: pathlib.Path | None,
+        task: str,
+        stop: threading.Event,
+        tf_config: str = "",
+        *,
+        measures_norms: bool = False,
     ) -> None:
-        """Begin: from here on, what the script calls is watched."""
+        """Begin: from here on, what the script calls is watched.
+
+        `measures_norms`: the norm of each replica's gradient is a number of each step.
+        """
         self.dir, self.stop = run_dir, stop
         self.workers = Workers(run_dir, task, tf_config, distribute_lib.StrategyBase.run)
         folder = None if run_dir is None else run_dir / task
@@ -68,7 +77,13 @@ class Watch:
         self.patches, self.over = Patches(), threading.Event()
         self.calls = Calls(self.patches, self)
         self.scheduled = Scheduled(self.patches, self)
-        self.runs = Runs(self.patches, self.scheduled.put, self._ran, self._stepped)
+        self.runs = Runs(
+            self.patches,
+            self.scheduled.put,
+            self._ran,
+            self._stepped,
+            measures_norms=measures_norms,
+        )
         self.saving = Saving(self.patches, self)
         self.measured = Measured(self.patches, self.read_metrics, self.evaluated)
         watch_servers(self.patches, run_dir, task, stop, self.event)

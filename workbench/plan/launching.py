@@ -43,7 +43,7 @@ NOT_IN_SCRIPTS = (
     *("rendezvous_seconds", "launcher"),
     *OF_JOBS,
 )
-"""Fields that no script contains: they decide the place and time of a run, not its training."""
+"""Fields that no script contains: they decide the place, time and records of a run."""
 
 
 def for_anywhere(config: RunConfig) -> RunConfig:

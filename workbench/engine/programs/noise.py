@@ -59,15 +59,15 @@ def own_gradient(model: tf.keras.Model, seen: Any) -> tf.Tensor:
     Replicas sum their gradients, so each gradient is only a part of a mean. The returned gradient
     is the replica's own mean.
     """
-    if seen.gradients is None or len(seen.gradients) != len(model.trainable_weights):
+    if len(seen.gradients.last) != len(model.trainable_weights):
         raise SystemExit(
             f"The gradients cannot be read: the train_step of {model.name} does not take those of "
             "all trainable weights from tf.GradientTape. Take them from a tape, or choose the "
             "custom loop."
         )
-    own = [tf.convert_to_tensor(part) for part in seen.gradients if part is not None]
     kind = tf.keras.backend.floatx()
-    row = tf.concat([tf.reshape(tf.cast(part, kind), [-1]) for part in own], axis=0)
+    parts = [tf.cast(part, kind) for part in xray.own_gradients(seen, model)]
+    row = tf.concat([tf.reshape(part, [-1]) for part in parts], axis=0)
     return row * tf.distribute.get_strategy().num_replicas_in_sync
 
 
@@ -79,20 +79,18 @@ def make_gradients(
     It returns each replica's own squared norm and number of examples, and the mean of all replicas'
     gradients, [weights]. If batches come one at a time, the layer is None.
     """
-    seen = xray.watch_gradients()
     hold_weights(model)
 
     def on_replica(stack: Any, layer: tf.Tensor | None) -> tuple[tf.Tensor, ...]:
         batch = stack
         if layer is not None:
             batch = tf.nest.map_structure(lambda part: part[layer], stack)
-        seen.gradients = None
-        examples = train_step(batch)[-1]
+        _, seen, row = train_step(batch)
         own = own_gradient(model, seen)
         replicas = tf.distribute.get_replica_context()
         mean = replicas.all_reduce("SUM", own) / replicas.num_replicas_in_sync
         squared = tf.reduce_sum(tf.square(tf.cast(own, tf.float64)))
-        return squared, tf.cast(examples, tf.float64), mean
+        return squared, tf.cast(row[2], tf.float64), mean
 
     @tf.function
     def gradients(stack: Any, layer: tf.Tensor | None) -> Any:

@@ -37,7 +37,12 @@ def import_plain(path: pathlib.Path) -> Any:
 
 
 def without_xla(script: Any, model: tf.keras.Model) -> Callable:
-    """Return the script's step without XLA, because a compiled step hides its inner values."""
+    """Return the script's step to train, which also returns what the observer has seen in it.
+
+    It is without XLA, because a compiled step hides its inner values.
+    """
+    from workbench_observe.rows import reporting
+
     own = getattr(script, "train_step", None)
     if own is not None and hasattr(own, "python_function"):
         script.train_step = own.python_function
@@ -51,9 +56,9 @@ def without_xla(script: Any, model: tf.keras.Model) -> Callable:
     tf.function = uncompiled
     if compile_by_xla:
         compile_by_xla(lambda: model)()  # replaces the train_step of the user's own model
-    train_step, _ = script.make_steps(model)
+    train_step, _ = script.own_steps(model)
     tf.function = function
-    return train_step
+    return reporting(train_step, measures_norm=True)
 
 
 def _add_parts(script: Any) -> None:
@@ -68,6 +73,7 @@ def _add_parts(script: Any) -> None:
     script.STEPS_PER_CALL = script.STEPS_PER_EXECUTION
     steps = _steps_of(script)
     script.make_calls = functools.partial(_make_calls, script, steps)
+    script.own_steps = steps
     script.own_loops = getattr(script, "make_loops", None)
     script.make_steps = functools.partial(_recorded_steps, steps)
     script.make_loops = functools.partial(_make_loops, stack)

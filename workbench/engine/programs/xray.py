@@ -16,7 +16,6 @@ import math
 import os
 import pathlib
 import sys
-import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -125,28 +124,14 @@ def go_forward(script: Any, steps: Callable, data: Any, first: int, last: int) -
         first += count
 
 
-def watch_gradients() -> Any:
-    """Make each replica's thread keep the loss that it differentiates, and its own gradients."""
-    seen, gradient = threading.local(), tf.GradientTape.gradient
-
-    def watched(tape: Any, target: Any, sources: Any, *rest: Any, **named: Any) -> Any:
-        seen.loss, seen.gradients = target, gradient(tape, target, sources, *rest, **named)
-        return seen.gradients
-
-    tf.GradientTape.gradient = watched
-    return seen
-
-
-def watch_applied(model: tf.keras.Model, seen: Any) -> None:
-    """Make each replica's thread keep the clipped gradients that its step gives the optimizer."""
-    apply_gradients = model.optimizer.apply_gradients
-
-    def watched(grads_and_vars: Any, *rest: Any, **named: Any) -> Any:
-        pairs = list(grads_and_vars)
-        seen.applied = [part for part, _ in pairs]
-        return apply_gradients(pairs, *rest, **named)
-
-    model.optimizer.apply_gradients = watched
+def own_gradients(seen: Any, model: tf.keras.Model) -> list[tf.Tensor]:
+    """Return the gradients of a replica's step, of all weights that its loss depends on."""
+    if not seen.gradients.last:
+        raise SystemExit(
+            f"The gradients cannot be read: the train_step of {model.name} does not take them from "
+            "tf.GradientTape. Take them from a tape, or choose the custom loop."
+        )
+    return [tf.convert_to_tensor(part) for part in seen.gradients.last if part is not None]
 
 
 def norm_of_sum(gradients: list) -> tf.Tensor:
@@ -156,7 +141,11 @@ def norm_of_sum(gradients: list) -> tf.Tensor:
 
 
 def take_apart(
-    strategy: tf.distribute.Strategy, train_step: Callable, seen: Any, name: str
+    strategy: tf.distribute.Strategy,
+    train_step: Callable,
+    model: tf.keras.Model,
+    *,
+    clips: bool,
 ) -> Callable:
     """Return a graph function that does one step of a stack and returns each replica's numbers.
 
@@ -167,21 +156,16 @@ def take_apart(
         batch = stack
         if layer is not None:
             batch = tf.nest.map_structure(lambda part: part[layer], stack)
-        seen.gradients = seen.applied = None
-        row = train_step(batch)
-        if seen.gradients is None:
-            raise SystemExit(
-                f"The gradients cannot be read: the train_step of {name} does not take them from "
-                "tf.GradientTape. Take them from a tape, or choose the custom loop."
-            )
-        own = [tf.convert_to_tensor(part) for part in seen.gradients if part is not None]
+        _, seen, row = train_step(batch)
+        own = own_gradients(seen, model)
         taken = {f"{PART}{number}": part for number, part in enumerate(tf.nest.flatten(batch))}
-        taken["row"] = row
-        taken["loss"] = tf.reduce_sum(seen.loss)
+        taken["row"] = row[:3]
+        taken["loss"] = tf.reduce_sum(seen.gradients.loss)
         taken["gradient_norm"] = tf.linalg.global_norm(own)
         taken["sum_norm"] = norm_of_sum(own)
-        if seen.applied is not None:
-            taken["applied_norm"] = norm_of_sum([part for part in seen.applied if part is not None])
+        applied = [part for part in seen.gradients.applied if part is not None]
+        if clips and applied:
+            taken["applied_norm"] = norm_of_sum(applied)
         return taken
 
     @tf.function
@@ -287,10 +271,8 @@ def take_step(
     train_step, test_step = script.make_steps(model)
     train_steps, _ = script.make_loops(strategy, train_step, test_step)
     go_forward(script, train_steps, data, start, step)
-    train_step, seen = without_xla(script, model), watch_gradients()
-    if getattr(script, "CLIP_NORM", None) is not None:
-        watch_applied(model, seen)
-    apart = take_apart(strategy, train_step, seen, model.name)
+    clips = getattr(script, "CLIP_NORM", None) is not None
+    apart = take_apart(strategy, without_xla(script, model), model, clips=clips)
     stack, last = next(data), step % script.STEPS_PER_EPOCH % script.STEPS_PER_STACK
     arrays = training_arrays(script)
     first = local(strategy, tf.nest.flatten(stack)[0])[0]

@@ -38,6 +38,8 @@ class Launch:
     """Whether tf.keras is the tf-keras package."""
     cpu_replicas: int = 1
     """The replicas of the run that share a CPU, each with its part of the cores."""
+    gradient_norms: bool = False
+    """Whether the norms of gradients are recorded."""
 
     @classmethod
     def of(cls, run_dir: Path, card: Mapping[str, Any], plan: Mapping[str, Any]) -> Launch:
@@ -45,9 +47,14 @@ class Launch:
         asked_from = Path(str(card.get("working_dir") or run_dir))
         working_dir = asked_from if asked_from.is_dir() else run_dir
         module_dirs = module_folders(plan, working_dir, run_dir)
-        legacy = plan.get("keras") == "legacy"
-        replicas = _cpu_replicas(plan)
-        return cls(_interpreter(card), working_dir, module_dirs, legacy, replicas)
+        return cls(
+            _interpreter(card),
+            working_dir,
+            module_dirs,
+            legacy_keras=plan.get("keras") == "legacy",
+            cpu_replicas=_cpu_replicas(plan),
+            gradient_norms=bool((plan.get("config") or {}).get("gradient_norms")),
+        )
 
     @property
     def unset(self) -> list[str]:
@@ -78,7 +85,8 @@ class Launch:
         command = [str(run_dir / SCRIPT), "--run-dir", str(run_dir)]
         if STOP_FD in (run_dir / SCRIPT).read_text(encoding="utf-8", errors="replace"):
             return command
-        return [str(observer), "--run-dir", str(run_dir), *command]
+        norms = ["--gradient-norms"] if self.gradient_norms else []
+        return [str(observer), "--run-dir", str(run_dir), *norms, *command]
 
     def environment(self) -> dict[str, str]:
         """Return this process's environment, changed as the run's processes need it."""

@@ -122,6 +122,7 @@ def make_fields(
         CheckField("xla", "Compile with XLA"),
         CheckField("deterministic", "Deterministic"),
         CheckField("eager", "Run eagerly"),
+        CheckField("gradient_norms", "Record gradient norms"),
         ChoiceField("start", "How processes start", catalog.STARTS),
         CheckField("start_now", "Skip the queue"),
     )
@@ -155,7 +156,7 @@ GROUPS = {
     ),
     "How it runs": (
         "precision", "xla", "steps_per_call", "rendezvous_seconds", "restarts", "start",
-        "interpreter", "deterministic", "eager", "start_now",
+        "interpreter", "deterministic", "eager", "gradient_norms", "start_now",
     ),
 }  # fmt: skip
 

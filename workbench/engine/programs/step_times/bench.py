@@ -65,7 +65,9 @@ class Bench:
         """The name of this worker."""
         folder = pathlib.Path(scratch)
         (folder / self.task).mkdir()
-        self.watch = Watch(folder, self.task, threading.Event(), tf_config)
+        plan = json.loads((run_dir / "plan.json").read_text())
+        norms = bool(plan["config"].get("gradient_norms"))
+        self.watch = Watch(folder, self.task, threading.Event(), tf_config, measures_norms=norms)
         self.strategy = script.make_strategy()
         self.model = self.make_model(self.strategy)
         self.watch.workers.use(self.strategy)
@@ -161,7 +163,7 @@ class Bench:
 
     def own_pace(self) -> float:
         """Time a step with its data, while this worker waits for no other worker."""
-        with without_sum(self.strategy), self.apart():
+        with without_sum(self.strategy), self.watch.workers.apart():
             timed(self.own_steps, self.data, self.steps_per_call)
             times = [
                 timed(self.own_steps, self.data, self.steps_per_call) for _ in range(self.calls)
