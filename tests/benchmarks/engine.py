@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
+import json
 import os
 import sys
 import threading
@@ -15,6 +17,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from tests.engine.tasks import cluster_variables
 from workbench import RunConfig, make_plan, render_script
 from workbench.devices import detect
 from workbench.observe.watch import Watch
@@ -58,21 +61,30 @@ def load_script(config: RunConfig, folder: Path) -> ModuleType:
 class Engine:
     """The training of a script: alone, and under an observer that writes into a folder.
 
-    With `scalars`, each step of the custom loop also gives so many numbers to metrics.
+    With `scalars`, each step of the custom loop also gives so many numbers to metrics. The workers
+    and the parameter server of a coordinator are servers in this process.
     """
 
     def __init__(self, config: RunConfig, folder: Path, scalars: int = 0) -> None:
         self.scalars, self.script = scalars, load_script(config, folder)
+        workers = self.script.WORKERS if config.strategy == "parameter_server" else 0
         # As a run starts: TensorFlow reads it when it opens its devices.
         launch = Launch(sys.executable, folder, cpu_replicas=config.replicas or 1)
         os.environ |= launch.environment()
-        self.strategy = self.script.make_strategy()
-        self.batches, _ = self.script.make_batches(self.strategy, 0)
-        self.make = self.fit if config.loop == "fit" else self.loop
+        if workers:
+            self.make = self._lead()
+        else:
+            self.strategy = self.script.make_strategy()
+            self.batches, _ = self.script.make_batches(self.strategy, 0)
+            self.make = self.fit if config.loop == "fit" else self.loop
         self.alone = self.make()
         self.alone(1)  # traced before anything is watched
-        (folder / "worker-0").mkdir()
-        self.watch = Watch(folder, "worker-0", threading.Event())
+        task = "chief-0" if workers else "worker-0"
+        (folder / task).mkdir()
+        norms = config.gradient_norms
+        self.watch = Watch(folder, task, threading.Event(), measures_norms=norms)
+        if workers:
+            self.watch.lead(workers)
         self.observed = self.make()
 
     def loop(self, batches: Any = None) -> Train:
@@ -119,6 +131,41 @@ class Engine:
             model.fit(self.batches, steps_per_epoch=steps, epochs=1, shuffle=False, verbose=0)
 
         return run
+
+    def _lead(self) -> Callable[[], Train]:
+        """Start the servers; return what makes a training that schedules its steps on them."""
+        self.ports = contextlib.ExitStack()  # held to the end
+        names = self.ports.enter_context(cluster_variables(self.script.TASKS))
+        os.environ |= names[0]  # of the chief
+        cluster = tf.train.ClusterSpec(json.loads(names[0]["TF_CONFIG"])["cluster"])
+        threads = tf.compat.v1.ConfigProto(inter_op_parallelism_threads=self.script.WORKERS + 2)
+        self.servers = [
+            tf.distribute.Server(cluster, kind, number, protocol="grpc", config=threads)
+            for kind in ("worker", "ps")
+            for number in range(self.script.TASKS[kind])
+        ]
+        self.strategy = self.script.make_strategy()
+        coordinator = tf.distribute.coordinator.ClusterCoordinator(self.strategy)
+        own_batches, _ = self.script.make_batches()
+        make_dataset = functools.partial(own_batches, 0)
+        batches = iter(coordinator.create_per_worker_dataset(make_dataset))
+
+        def make() -> Train:
+            with self.strategy.scope():
+                model = self.script.make_model()
+                model.optimizer.build(model.trainable_variables)
+            train = self.script.make_loop(self.strategy, self.script.make_step(model))
+            most = self.script.STEPS_PER_EXECUTION
+
+            def run(steps: int) -> None:
+                for first in range(0, steps, most):
+                    count = tf.constant(min(most, steps - first))
+                    coordinator.schedule(train, args=(batches, count))
+                coordinator.join()
+
+            return run
+
+        return make
 
     @contextlib.contextmanager
     def unwatched(self) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""The cost of recording: a script alone and under the observer, Mirrored on two CPU replicas.
+"""The cost of recording: a script alone and under the observer, on two CPU replicas or workers.
 
 `python -m tests.benchmarks.recording_cost [--quick] [--only NAME]` runs blocks of the same steps,
 those of a case in one process. The sides alternate: the script's own training with an observer that
@@ -23,8 +23,9 @@ import numpy as np
 from tests.benchmarks.alternation import Segment, alternate
 from tests.benchmarks.engine import Engine, Train, mlp, rate_of
 from tests.benchmarks.report import Comparison, conclude, print_line
+from workbench import RunConfig
 
-LONG = {"per_replica_batch_size": 4096, "synthetic_examples": 100 * 2 * 4096}
+LONG: dict[str, Any] = {"per_replica_batch_size": 4096, "synthetic_examples": 100 * 2 * 4096}
 PAIRS = ("recorded", "alone"), ("recorded again", "alone again")
 ROUNDS = 61
 QUICK_ROUNDS = 5
@@ -34,7 +35,7 @@ QUICK_ROUNDS = 5
 class Case:
     """A training, the steps of a block of it, and the share of speed that recording must leave."""
 
-    config: dict[str, Any]
+    config: RunConfig
     steps: int
     at_least: float
     scalars: int = 0
@@ -42,15 +43,20 @@ class Case:
 
 
 CASES = {
-    "custom": Case({**LONG, "loop": "custom"}, 250, 0.99),
-    "fit": Case({**LONG, "loop": "fit"}, 250, 0.99),
-    "short": Case({"loop": "custom"}, 750, 0.95),
-    "stacked": Case({"pipeline": "indexed"}, 1500, 0.95),
-    "eager": Case({"eager": True}, 20, 0.97),
-    "3_numbers": Case({**LONG, "loop": "custom"}, 250, 0.99, scalars=3),
-    "10_numbers": Case({**LONG, "loop": "custom"}, 250, 0.98, scalars=10),
+    "custom": Case(mlp(**LONG), 250, 0.99),
+    "fit": Case(mlp(**LONG, loop="fit"), 250, 0.99),
+    "short": Case(mlp(), 750, 0.95),
+    "stacked": Case(mlp(pipeline="indexed"), 1500, 0.95),
+    "eager": Case(mlp(eager=True), 20, 0.97),
+    "scheduled": Case(RunConfig(strategy="parameter_server", synthetic_examples=64_000), 400, 0.95),
+    "3_numbers": Case(mlp(**LONG), 250, 0.99, scalars=3),
+    "10_numbers": Case(mlp(**LONG), 250, 0.98, scalars=10),
+    "gradient_norm": Case(mlp(**LONG, gradient_norms=True), 250, 0.99),
 }
-"""The cases; a step takes 1 ms or more, except in `short` and `stacked`, 0.2 to 0.4 ms."""
+"""The cases; a step takes 1 ms or more, except in `short` and `stacked`, 0.2 to 0.4 ms.
+
+A coordinator's two workers, in `scheduled`, share the CPU and take about 1 ms for each step.
+"""
 
 
 def compare(name: str, rounds: int, folder: Path) -> NoReturn:
@@ -59,7 +65,7 @@ def compare(name: str, rounds: int, folder: Path) -> NoReturn:
     It ends the process at once, because TensorFlow can take minutes to close pipelines.
     """
     case = CASES[name]
-    engine = Engine(mlp(**case.config), folder, case.scalars)
+    engine = Engine(case.config, folder, case.scalars)
     recorded_again = engine.make()
     with engine.unwatched():
         alone_again = engine.make()
