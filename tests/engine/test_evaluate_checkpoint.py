@@ -54,7 +54,9 @@ def own_test_at(run: Run, step: int, folder: Path) -> list[dict[str, Any]]:
     (folder / "train.py").write_text(text)
     command = Launch(sys.executable, folder).command(folder)
     subprocess.run([sys.executable, *command], capture_output=True, check=True)
-    return [json.loads(line) for line in (folder / "worker-0" / "events.jsonl").open()]
+    return [
+        json.loads(line) for line in (folder / "worker-0" / "events.jsonl").read_text().splitlines()
+    ]
 
 
 def assert_tested(found: dict[str, Any], expected: dict[str, Any]) -> None:
