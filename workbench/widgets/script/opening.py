@@ -106,8 +106,8 @@ class ScriptOpening:
         self._opened, self._name, self._before = opened, name, before
         self._context.write(dataclasses.replace(config, **unchanged))
         self._changed(opened.text)
-        self._state.value = markup.notice("info", self._summary(opened))
         self._show(back=True, edits=bool(opened.edits))
+        self._state.value = markup.notice("info", self._summary(opened))
 
     def _refuse(self, path: Path, error: Exception) -> None:
         message = f"{path}: {error}"
