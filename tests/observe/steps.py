@@ -33,6 +33,12 @@ with STRATEGY.scope():
     table_optimizer, wide_optimizer = tf.keras.optimizers.SGD(0.0), tf.keras.optimizers.SGD(0.0)
     table_optimizer.build([table, other])
     wide_optimizer.build([wide])
+    two_parts = [tf.keras.Variable(2.0, name=each) for each in ("one", "two")]
+    # 3.14.0 of Keras lacks it.
+    multi = getattr(tf.keras.optimizers, "MultiOptimizer", lambda choose: choose(two_parts[0]))(
+        lambda each: tf.keras.optimizers.SGD(0.0)
+    )
+    multi.build(two_parts)
     scaling = tf.keras.optimizers.LossScaleOptimizer(tf.keras.optimizers.SGD(0.0))
     scaling.build([weight])
     model = tf.keras.Sequential([tf.keras.Input([1]), tf.keras.layers.Identity()])
@@ -221,6 +227,15 @@ def with_penalty(batch: tf.Tensor) -> tf.Tensor:
     return loss
 
 
+def each_its_optimizer(batch: tf.Tensor) -> tf.Tensor:
+    """Train two weights, each by an optimizer of its own, through one that holds both."""
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(two_parts[0] * batch + two_parts[1])
+    weights = [each.value for each in two_parts]
+    multi.apply(tape.gradient(loss, weights), two_parts)
+    return loss
+
+
 def compiled(batch: tf.Tensor) -> tf.Tensor:
     return tf.function(scalar, jit_compile=True)(batch)
 
@@ -256,6 +271,7 @@ NORMS: dict[str, tuple[Callable, Any]] = {
     **{f"norm_{step.__name__}": (in_graph, step) for step in (training, scaled, clipped)},
     **{f"norm_{step.__name__}": (in_graph, step) for step in (accumulated, with_penalty)},
     **{f"norm_{step.__name__}": (in_graph, step) for step in (rows_of_a_table, recomputed)},
+    "norm_each_its_optimizer": (in_graph, each_its_optimizer),
     "norm_eager": (eagerly, training),
     "norm_in_a_function": (in_graph, in_a_function),
     "norm_in_a_function_eager": (eagerly, in_a_function),

@@ -161,7 +161,7 @@ class Runs:
             # As Strategy.run does, but only the function, not what stands around it.
             status = ag_ctx.control_status_ctx()
             converted = autograph.tf_convert(fn, status, convert_by_default=False)
-            step = reporting(converted, measures_norm=self.measures_norms)
+            step = reporting(converted, keeps_gradients=self.measures_norms)
             graph = None
             if getattr(strategy.extended, "_being_scheduled", False):  # of a coordinator
                 graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()

@@ -16,9 +16,9 @@ SEVERAL = object()
 class Gradients:
     """What tapes and optimizers do in a step, while it is traced or, eagerly, run."""
 
-    def __init__(self, *, measured: bool) -> None:
-        """Begin a step; without `measured`, nothing of it is kept."""
-        self.measured = measured
+    def __init__(self, *, kept: bool) -> None:
+        """Begin a step; without `kept`, nothing of it is noted."""
+        self.kept = kept
         self.loss, self.last = None, list[Any]()
         """The loss of which a tape took gradients last, and these."""
         self.taken: dict[int, tuple[Any, Any]] = {}

@@ -25,7 +25,7 @@ OPTIMIZERS: list[tuple[Any, str]] = [
     (keras.optimizers.LossScaleOptimizer, "apply"),
 ]
 """Classes of optimizers, and their method that takes gradients."""
-if hasattr(keras.optimizers, "MultiOptimizer"):  # since Keras 3.12
+if hasattr(keras.optimizers, "MultiOptimizer"):  # 3.14.0 lacks it, 3.15.1 has it
     OPTIMIZERS.append((keras.optimizers.MultiOptimizer, "apply"))
 
 if os.environ.get("TF_USE_LEGACY_KERAS", "").lower() in ("1", "true"):

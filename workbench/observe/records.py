@@ -26,8 +26,6 @@ LOG_ROW_BYTES, UPDATE_BYTES = 32, 24
 MOST_NAME_BYTES = 200  # of a file's name, which has at most 255
 WAIT_SECONDS = 0.05
 """About the longest time that calls wait until they are written together, if more calls come."""
-
-
 SHOWN = frozenset((
     "checkpoint_damaged", "checkpoint_failed", "model_not_saved", "no_room", "nonfinite",
     "stopped", "unrecorded",

@@ -44,9 +44,9 @@ class Given(NamedTuple):
 class Step:
     """One step of one replica, while it is traced or, eagerly, run."""
 
-    def __init__(self, *, measures_norm: bool = False) -> None:
-        """Begin a step; `measures_norm`: the row holds the norm of its gradient."""
-        self.trains, self.gradients = False, Gradients(measured=measures_norm)
+    def __init__(self, *, keeps_gradients: bool = False) -> None:
+        """Begin a step; `keeps_gradients`: its row holds the norm of its gradient, too."""
+        self.trains, self.gradients = False, Gradients(kept=keeps_gradients)
         self.weights: list[Any] = []
         self.given: dict[str, Given] = {}
         """What metrics were given, by their names."""
@@ -162,13 +162,13 @@ _here = threading.local()
 """The step that the thread of a replica is in."""
 
 
-def reporting(step: Callable, *, measures_norm: bool = False) -> Callable:
+def reporting(step: Callable, *, keeps_gradients: bool = False) -> Callable:
     """Return a replica's step that also returns the `Step` with what it reported, and its row."""
 
     @tf.autograph.experimental.do_not_convert
     @functools.wraps(step)
     def watched(*values: Any, **named: Any) -> tuple[Any, Step, tf.Tensor | None]:
-        outer, seen = getattr(_here, "step", None), Step(measures_norm=measures_norm)
+        outer, seen = getattr(_here, "step", None), Step(keeps_gradients=keeps_gradients)
         _here.step = seen
         try:
             result = step(*values, **named)
@@ -282,7 +282,7 @@ def _reporting_division(divide: Callable) -> Callable:
 def _reporting_gradient(differentiate: Callable) -> Callable:
     def watched(tape: Any, target: Any, sources: Any, *rest: Any, **named: Any) -> Any:
         step = getattr(_here, "step", None)
-        if step is None or step.gradients.is_inside or not step.gradients.measured:
+        if step is None or step.gradients.is_inside or not step.gradients.kept:
             return differentiate(tape, target, sources, *rest, **named)
         with step.gradients.inside():
             found = differentiate(tape, target, sources, *rest, **named)
@@ -300,7 +300,7 @@ def _reporting_optimizer(apply: Callable) -> Callable:
         bound = inspect.signature(apply).bind(*values, **named)
         found, step.weights = kerases.given(bound.arguments)
         step.trains = True
-        if step.gradients.measured:
+        if step.gradients.kept:
             step.gradients.apply(values[0], found, step.weights)
         with step.gradients.inside():
             return apply(*bound.args, **bound.kwargs)

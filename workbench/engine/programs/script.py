@@ -58,7 +58,7 @@ def without_xla(script: Any, model: tf.keras.Model) -> Callable:
         compile_by_xla(lambda: model)()  # replaces the train_step of the user's own model
     train_step, _ = script.own_steps(model)
     tf.function = function
-    return reporting(train_step, measures_norm=True)
+    return reporting(train_step, keeps_gradients=True)
 
 
 def _add_parts(script: Any) -> None:
