@@ -164,7 +164,8 @@ def _problems_of_engine(plan: Plan) -> list[Problem]:
 
 def _is_rehearsed(root: Path, plan: Plan, script: str) -> bool:
     modules = module_hashes(plan.to_json(), Path.cwd())
-    return went_well(root, proof_of(script, plan.interpreter, modules))
+    norms = plan.config.gradient_norms
+    return went_well(root, proof_of(script, plan.interpreter, modules, gradient_norms=norms))
 
 
 def _rehearsal(plan: Plan, script: str) -> dict[str, str]:

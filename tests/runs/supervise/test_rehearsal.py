@@ -36,8 +36,9 @@ def test_a_plan_is_rehearsed_once_and_its_folder_is_removed(tmp_path: Path) -> N
     assert is_trusted(first.dir)
     assert "rehearsal" in [entry.name for entry in first.ledger.first_step]
     again, other = start(tmp_path, "right"), start(tmp_path, "right", seed=1)
-    assert again.wait() == other.wait() == "finished"
-    assert (len(rehearsals(again)), len(rehearsals(other))) == (0, 1)
+    with_norms = start(tmp_path, "right", gradient_norms=True)
+    assert again.wait() == other.wait() == with_norms.wait() == "finished"
+    assert [len(rehearsals(run)) for run in (again, other, with_norms)] == [0, 1, 1]
 
 
 @pytest.mark.parametrize("where", ["rehearsed_module", "rehearsed_module.py"])

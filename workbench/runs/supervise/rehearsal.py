@@ -38,12 +38,15 @@ MOST_CHARACTERS = 200
 NOTE = "Rehearsal: your own model first does two steps, a test and a save."
 
 
-def proof_of(script: str, interpreter: str, modules: Mapping[str, Any]) -> str:
+def proof_of(
+    script: str, interpreter: str, modules: Mapping[str, Any], *, gradient_norms: bool
+) -> str:
     """Return the sha256 of everything that a rehearsal tries out.
 
-    `modules` are `module_hashes` of the run's plan.
+    `modules` are `module_hashes` of the run's plan; `gradient_norms`: whether they are recorded.
     """
-    return sha256("\n".join([script, interpreter, json.dumps(modules, sort_keys=True)]))
+    norms = ["gradient norms"] if gradient_norms else []
+    return sha256("\n".join([script, interpreter, json.dumps(modules, sort_keys=True), *norms]))
 
 
 def went_well(root: Path, proof: str) -> bool:
@@ -96,7 +99,7 @@ class Rehearsal:
         group = TaskGroup(self._folder, plan, starter, launch.interpreter, self._bounds)
         script = (self._run_dir / SCRIPT).read_text(encoding="utf-8")
         modules = module_hashes(plan, launch.working_dir)
-        proof = proof_of(script, launch.interpreter, modules)
+        proof = proof_of(script, launch.interpreter, modules, gradient_norms=launch.gradient_norms)
         try:
             group.choose_addresses()
             group.start(time.monotonic())
