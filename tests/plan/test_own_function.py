@@ -77,8 +77,9 @@ def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(PlanError) as caught:
         make_plan(RunConfig(model=model, step=step), LAPTOP)
     (problem,) = caught.value.problems
-    assert problem.got.startswith(f"two files called mine.py, in {tmp_path}")
-    assert problem.fix == "Rename one of them."
+    assert problem.got == "two files called mine.py"
+    folders = {tmp_path / "a", tmp_path / "b"}
+    assert all(str(folder) in problem.fix for folder in folders)
 
 
 def test_one_file_can_hold_several_functions(tmp_path: Path) -> None:

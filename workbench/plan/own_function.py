@@ -109,8 +109,9 @@ def check_own_together(findings: Findings, *functions: OwnFunction | None) -> No
         if function.module is not None and function.folder is not None:
             known = folders.setdefault(function.module, function.folder)
             if known != function.folder:
-                got = f"two files called {function.module}.py, in {known} and {function.folder}"
-                findings.add("model", "files with different names", got, "Rename one of them.")
+                got = f"two files called {function.module}.py"
+                fix = f"Rename one of them; they are in {known} and in {function.folder}."
+                findings.add("model", "files with different names", got, fix)
             continue
         own = _meanings(function.source)
         if differing := sorted(n for n in own.keys() & meant.keys() if own[n] != meant[n]):
