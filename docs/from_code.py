@@ -14,7 +14,7 @@ from workbench.catalog import CHOICES
 from workbench.cli.parser import make_parser
 from workbench.config import RunConfig, field_types
 from workbench.errors import Error, all_errors, find
-from workbench.field_help import FIELD_HELP
+from workbench.fields import FIELDS, SECTIONS
 
 KINDS = {
     str: "text",
@@ -28,12 +28,18 @@ KINDS = {
 
 
 class ConfigFields(SphinxDirective):
-    """All fields of `RunConfig`, each with an anchor such as `#field-epochs`."""
+    """All fields of `RunConfig` by section, each with an anchor such as `#field-epochs`."""
 
     def run(self) -> list[nodes.Node]:
-        """Return a heading and a text for each field."""
-        text = "\n\n".join(map(field_text, field_types()))
+        """Return a heading and a text for each section and each of its fields."""
+        text = "\n\n".join(section_text(*each) for each in SECTIONS.items())
         return self.parse_text_to_nodes(text, allow_section_headings=True)
+
+
+def section_text(title: str, section: type) -> str:
+    """Return the heading of a section, what it is about, and its fields."""
+    names = [field.name for field in dataclasses.fields(section)]
+    return "\n\n".join([f"## {title}", str(section.__doc__), *map(field_text, names)])
 
 
 def field_text(name: str) -> str:
@@ -45,11 +51,11 @@ def field_text(name: str) -> str:
     choices = ", ".join(f"`{each}`" for each in CHOICES.get(name, ()))
     lines = [
         f"(field-{name})=",
-        f"## {name}",
+        f"### {name}",
         "",
         f"{kinds.capitalize()}; default: {shown}.",
         "",
-        FIELD_HELP[name],
+        FIELDS[name].help,
     ]
     lines += ["", f"One of {choices}."] if choices else []
     lines += ["", f"[Its errors](#errors-{name})"] if find(name) else []

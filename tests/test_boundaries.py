@@ -15,21 +15,21 @@ DEVICES_CHILD = "devices/probe.py"
 
 # The rooms of this project that a room may import.
 ROOMS: dict[str, set[str]] = {
-    "config": set(),
+    "config": {"fields"},
     "version": set(),
-    "catalog": {"config"},
-    "field_help": set(),
+    "catalog": {"config", "fields"},
+    "fields": set(),
     "syntax": set(),
     "capture": {"config", "plan", "runs", "syntax"},
     "devices": set(),
     "hosts": set(),
     "environments": {"devices"},
     "units": set(),
-    "plan": {"config", "catalog", "devices", "syntax", "units"},
+    "plan": {"config", "fields", "catalog", "devices", "syntax", "units"},
     "engine": set(),
     "observe": set(),
-    "codegen": {"config", "catalog", "plan", "syntax"},
-    "scripts": {"config", "catalog", "devices", "plan", "codegen", "syntax"},
+    "codegen": {"config", "fields", "catalog", "plan", "syntax"},
+    "scripts": {"config", "fields", "catalog", "devices", "plan", "codegen", "syntax"},
     "points": set(),
     "interval": set(),
     "launchers": {"config", "flock"},
@@ -37,7 +37,7 @@ ROOMS: dict[str, set[str]] = {
     "lazy": set(),
     "forking": {"flock"},
     "runs": {
-        *("config", "catalog", "devices", "plan", "codegen", "points", "charts"),
+        *("config", "fields", "catalog", "devices", "plan", "codegen", "points", "charts"),
         *("flock", "forking", "hosts", "launchers", "lazy"),
     },
     "charts": {"points"},
@@ -47,13 +47,13 @@ ROOMS: dict[str, set[str]] = {
         *("config", "catalog", "charts", "codegen", "devices", "flock", "interval", "lazy"),
         *("plan", "runs"),
     },
-    "errors": {"config", "field_help", "report", "runs"},
+    "errors": {"config", "fields", "report", "runs"},
     "free_path": {"runs"},
     "tf_config": {"config"},
     "exports": {"config", "lazy", "free_path", "report", "runs"},
     "report": {
         *("catalog", "charts", "config", "devices", "free_path", "plan", "points", "runs", "units"),
-        *("experiments", "lazy", "pictures", "verdict", "version"),
+        *("experiments", "fields", "lazy", "pictures", "verdict", "version"),
     },
     "bundle": {
         *("config", "plan", "codegen", "runs", "experiments", "lazy", "free_path", "version"),
@@ -61,7 +61,7 @@ ROOMS: dict[str, set[str]] = {
     "verdict": {"config", "devices", "interval", "plan", "runs", "units"},
     "lab": {"runs"},
     "widgets": {
-        *("config", "catalog", "field_help", "devices", "plan", "codegen", "capture", "bundle"),
+        *("config", "catalog", "fields", "devices", "plan", "codegen", "capture", "bundle"),
         *(
             "environments",
             "exports",
@@ -79,7 +79,7 @@ ROOMS: dict[str, set[str]] = {
         *("config", "codegen", "devices", "plan", "points", "runs", "feed", "errors", "report"),
     },
     "cli": {
-        *("config", "catalog", "field_help", "devices", "plan", "codegen", "environments"),
+        *("config", "catalog", "fields", "devices", "plan", "codegen", "environments"),
         *("runs", "charts", "errors", "lab", "experiments", "exports", "bundle", "report"),
         *("scripts", "hosts", "tf_config", "units", "verdict", "version"),
     },

@@ -9,7 +9,6 @@ import pytest
 import workbench
 from workbench import catalog
 from workbench.config import RunConfig
-from workbench.field_help import FIELD_HELP
 
 ENGINE = Path(workbench.__file__).parent / "engine"
 TABLES: dict[str, Mapping[str, catalog.Choice]] = {**catalog.CHOICES, "preset": catalog.PRESETS}
@@ -32,11 +31,6 @@ def test_every_table_belongs_to_a_field() -> None:
 def _holds_choices(table: object) -> bool:
     rows = table.values() if isinstance(table, Mapping) else ()
     return bool(rows) and all(isinstance(row, catalog.Choice) for row in rows)
-
-
-def test_every_field_of_a_config_has_help() -> None:
-    fields = [field.name for field in dataclasses.fields(RunConfig)]
-    assert list(FIELD_HELP) == fields
 
 
 def test_the_catalogue_has_the_strategies_of_tensorflow() -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from .config import RunConfig
+from .fields import Traits
 
 
 @dataclass(frozen=True)
@@ -22,21 +23,10 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Strategy(Choice):
+class Strategy(Traits, Choice):
     """A `tf.distribute` strategy; `source` is its file under `engine/strategies`."""
 
     source: str = ""
-    mirrors: bool = False
-    """Whether it makes a replica on each of several devices of one process."""
-    reduces: bool = False
-    """Whether cross-device operations can be chosen for it."""
-    workers: bool = False
-    """Whether its replicas are in separate worker processes."""
-    synchronous: bool = True
-    """Whether all replicas step together."""
-    tpu: bool = False
-    uncompiled: str = ""
-    """Why XLA must not be chosen for its replicas' steps; empty if it can be chosen."""
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,18 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from .fields import (
+    DeviceFields,
+    InputFields,
+    LauncherFields,
+    RecipeFields,
+    StartFields,
+    TrainingFields,
+)
+
 CONFIG_VERSION = 1
 _OF_PACKAGES = re.compile(rf"site-packages|dist-packages|^{re.escape(str(Path(__file__).parent))}")
 """The files of this package and of installed ones, in a traceback."""
-NOT_TRAINED = ("name", "interpreter", "gradient_norms", "start", "start_now", "archive")
-"""Fields that do not change the training: the run's name, its records, start and storage."""
 
 
 @dataclass(frozen=True)
@@ -52,131 +59,19 @@ class ConfigError(ValueError):
 
 
 @dataclass(frozen=True)
-class RunConfig:
+class RunConfig(
+    # A dataclass has the fields of its last base first.
+    StartFields, LauncherFields, RecipeFields, InputFields, DeviceFields, TrainingFields
+):  # fmt: skip
     """Everything that defines a run. `None` means that the plan chooses and shows its choice.
 
-    The flags of the command line and the fields of the form have the names of these fields.
-    Therefore a problem that names a field can be shown next to it. NumPy's numbers, paths and
-    lists of device names become plain values.
+    `fields.py` says what each field means. The flags of the command line and the fields of the form
+    have the names of these fields, so a problem that names a field can be shown next to it. NumPy's
+    numbers, paths and lists of device names become plain values.
 
     Raises:
         ConfigError: values have a wrong type; the error holds all of them.
     """
-
-    name: str = ""
-    """Free text shown in lists of runs; it never becomes code."""
-    strategy: str = "mirrored"
-    loop: str = "custom"
-    data: str = "synthetic"
-    """A catalogue name, or the user's own `module:function` or `file.py:function`."""
-    model: str | None = None
-    """A catalogue name, or the user's own `module:function` or `file.py:function`.
-
-    None: the usual model for the data."""
-    step: str | None = None
-    """The user's own train step of the custom loop, `module:function` or `file.py:function`."""
-    devices: tuple[str, ...] | None = None
-    """Physical devices such as `("GPU:0", "GPU:2")`. None: every GPU, else the CPU."""
-    replicas: int | None = None
-    """Replicas in sync. None: one for each GPU, or two virtual ones on the CPU."""
-    workers: int | None = None
-    """Worker processes of MultiWorkerMirrored and ParameterServer. None: two, or a
-    ParameterServer worker on each GPU."""
-    parameter_servers: int | None = None
-    """Processes that hold the variables under ParameterServer. None: one."""
-    evaluator: bool = False
-    """Whether a separate process tests the checkpoints under ParameterServer."""
-    tpu: str = "local"
-    """`local` on a TPU VM, or the name of a Cloud TPU."""
-    cross_device_ops: str = "default"
-    communication: str = "auto"
-    """How workers sum gradients: auto, ring or nccl."""
-    bytes_per_pack: int = 0
-    """Size in bytes of the packs in which gradients are sent. 0: TensorFlow decides."""
-    gpu_memory: str | int = "growth"
-    """`all`: all of it from the start (TensorFlow's way); `growth`: as needed; or a limit in MiB
-    for each replica."""
-    per_replica_batch_size: int | None = None
-    global_batch_size: int | None = None
-    last_batch: str = "drop"
-    """The use of an epoch's examples that do not fill a global batch: drop, keep or repeat."""
-    pipeline: str = "usual"
-    auto_shard: str = "auto"
-    """How training data is split among workers: auto, data, file or off."""
-    data_files: int = 8
-    """Files that the pipeline `files` writes the training data to."""
-    epochs: int = 5
-    steps_per_epoch: int | None = None
-    """None: all data once. More steps than the data can fill repeat the data."""
-    optimizer: str | None = None
-    """None: adam, or for the user's own model `compiled`: the optimizer it is compiled with."""
-    learning_rate: float = 0.001
-    learning_rate_scaling: str = "none"
-    """How the learning rate grows with the replicas: none, linear or square_root."""
-    clip_norm: float | None = None
-    """Clip by the global norm of the gradient summed over replicas (custom loop). None: never."""
-    precision: str = "float32"
-    """float32, float64, mixed_bfloat16 or mixed_float16."""
-    xla: bool = False
-    """Whether XLA compiles each replica's step."""
-    steps_per_call: int | str | None = None
-    """Steps in one graph call. None: about 0.2 s of them by estimate. 1 helps debugging.
-    `epoch`: a complete epoch; the run then records and stops only at the end of an epoch."""
-    eager: bool = False
-    deterministic: bool = False
-    """Whether operations that round differently each time, as on GPUs, give way to operations that
-    do not."""
-    gradient_norms: bool = False
-    """Whether each step records the norm of each replica's own gradient."""
-    seed: int = 42
-    data_dir: str | None = None
-    synthetic_examples: int = 10_000
-    synthetic_features: int = 10
-    synthetic_noise: float = 0.1
-    """Standard deviation of the noise added before the label is decided."""
-    rendezvous_seconds: int | None = None
-    """How long tasks may take to find each other. None: 180."""
-    interpreter: str | None = None
-    """The Python that trains. None: the Python that plans."""
-    start_now: bool = False
-    """Whether the run starts although another run holds the device, instead of waiting."""
-    start: str = "auto"
-    """How the run's processes start on this machine. auto: forked from a process that has
-    TensorFlow loaded, if that is safe and faster. cold: each process imports TensorFlow itself."""
-    restarts: int | None = None
-    """How often all tasks start again from the checkpoint after a task was killed or lost. None:
-    never on this machine, three times with ray and kubernetes. Slurm has its own rules. A worker
-    of a chief starts again alone."""
-    launcher: str = "local"
-    """Where the tasks run: local, on this machine, or as a job of kubernetes, ray or slurm."""
-    ray_address: str | None = None
-    """`host:port` of a Ray cluster. None: a new one on this machine, for this run."""
-    nodes: int | None = None
-    """Hosts of the job. None: the engine decides."""
-    cpus_per_task: int | None = None
-    gpus_per_task: int | None = None
-    """GPUs that each task has on its host. None: no GPU; the task computes on CPUs."""
-    time_limit_minutes: int | None = None
-    partition: str | None = None
-    account: str | None = None
-    job_setup: str = ""
-    """Lines of shell that the job runs first, such as `module load cuda`."""
-    container: str | None = None
-    """The image in which each task runs. Slurm: an Apptainer image; None is the host itself."""
-    kubernetes_kind: str = "job"
-    """The kind of the tasks in Kubernetes: job, jobset or tfjob."""
-    namespace: str | None = None
-    volume_claim: str | None = None
-    """The claim of the volume with the folder of runs, which all pods and this machine share."""
-    volume_path: str | None = None
-    """The path of the folder of runs on the volume. None: the volume's root."""
-    node_selector: str | None = None
-    """Labels that the nodes must have: `key=value`, separated by commas."""
-    memory_gib_per_task: int | None = None
-    tpus_per_task: int | None = None
-    """TPU chips of the single task of the strategy tpu."""
-    archive: str | None = None
-    """A folder that outlives the machine; an active run is copied there. None: no copy."""
 
     def __post_init__(self) -> None:
         problems = []
@@ -313,3 +208,7 @@ def _options(hint: Any) -> tuple[Any, ...]:
 def _shown(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+USUAL = RunConfig()
+"""The config in which every field has its default."""

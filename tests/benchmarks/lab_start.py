@@ -34,7 +34,7 @@ VIEWPORT: ViewportSize = {"width": 1280, "height": 2600}
 """So high that it shows the charts, because a run view that is not seen receives nothing."""
 HISTORY_STEPS = 1_000
 """The steps of the run before the page is reloaded."""
-STEPS_PER_CALL = "Steps per tf.function call"
+STEPS_PER_CALL = "Steps per graph call"
 LONG_CALL = {"Epochs": "1", "Steps per epoch": "30,000"}
 NOTE_FIRST_POINT = """
 new MutationObserver(() => {

@@ -61,7 +61,7 @@ def test_settings_and_their_help_open_by_keyboard(lab: LabPage) -> None:
     workbench.button("More settings").focus()
     lab.page.keyboard.press("Enter")
     expect(workbench.root.get_by_label("Model", exact=True)).to_be_visible()
-    workbench.button("Optimizer and learning rate").focus()
+    workbench.button("Steps, optimizer and learning rate").focus()
     lab.page.keyboard.press("Space")
     expect(workbench.root.get_by_label("Learning rate", exact=True)).to_be_visible()
     about = workbench.form.get_by_role("button", name="About Epochs")

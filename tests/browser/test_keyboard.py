@@ -61,7 +61,7 @@ def test_a_run_is_configured_trained_and_its_script_saved(panel: PanelPage, keys
 
     keys.go_to(panel.button("More settings"))
     keys.press("Enter")
-    keys.go_to(panel.button("Optimizer and learning rate"))
+    keys.go_to(panel.button("Steps, optimizer and learning rate"))
     keys.press("Space")
     keys.write(label(panel, "Learning rate"), "0.02")
 
@@ -93,7 +93,7 @@ def test_a_second_press_asks_and_the_answers_are_next(panel: PanelPage, keys: Ke
     keys.write(label(panel, "Epochs"), LONG_RUN["Epochs"])
     keys.go_to(panel.button("More settings"))
     keys.press("Enter")
-    keys.go_to(panel.button("Length, name and archive"))
+    keys.go_to(panel.button("Steps, optimizer and learning rate"))
     keys.press("Enter")
     keys.write(label(panel, "Steps per epoch"), LONG_RUN["Steps per epoch"])
     keys.back_to(panel.button("Train"))

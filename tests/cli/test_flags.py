@@ -6,7 +6,7 @@ import pytest
 
 from workbench import catalog
 from workbench.cli.flags import add_config_flags
-from workbench.field_help import FIELD_HELP
+from workbench.fields import FIELDS
 
 
 def help_of(field: str) -> str:
@@ -28,6 +28,6 @@ def test_a_compared_on_off_field_takes_on_and_off() -> None:
     assert parser.parse_args([]).xla is None
 
 
-@pytest.mark.parametrize("field", FIELD_HELP)
+@pytest.mark.parametrize("field", FIELDS)
 def test_every_flag_has_the_help_of_its_field(field: str) -> None:
-    assert help_of(field).startswith(FIELD_HELP[field])
+    assert help_of(field).startswith(FIELDS[field].help)

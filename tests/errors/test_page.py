@@ -4,7 +4,7 @@ import re
 
 from workbench.errors import all_errors
 from workbench.errors.page import UNKNOWN, errors_page
-from workbench.field_help import FIELD_HELP
+from workbench.fields import FIELDS
 
 
 def headings(page: str, level: int) -> list[str]:
@@ -22,7 +22,7 @@ def test_the_page_has_each_error_with_what_to_do() -> None:
 def test_a_field_comes_first_with_its_meaning_and_its_errors() -> None:
     page = errors_page("global_batch_size")
     assert headings(page, 2)[0] == "global_batch_size"
-    assert FIELD_HELP["global_batch_size"] in page
+    assert FIELDS["global_batch_size"].help in page
     assert headings(page, 4)[0].startswith("global_batch_size must be")
 
 

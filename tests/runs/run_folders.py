@@ -16,7 +16,7 @@ import psutil
 from tests.machines import LAPTOP
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.config import RunConfig
-from workbench.plan.launching import OF_JOBS
+from workbench.fields import OF_LAUNCHERS
 from workbench.runs import Run, start_run, start_script
 from workbench.runs.folder import locks
 from workbench.runs.folder.files import json_text, make_folder, new_id, sha256
@@ -24,7 +24,7 @@ from workbench.runs.processes.bounds import Bounds
 
 OBEDIENT = (Path(__file__).parent / "obedient.py").read_text()
 OF_CONFIG = (
-    *OF_JOBS,
+    *OF_LAUNCHERS,
     "launcher",
     "rendezvous_seconds",
     "start_now",

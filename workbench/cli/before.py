@@ -10,10 +10,10 @@ from workbench.catalog import STRATEGIES
 from workbench.config import Problem, RunConfig
 from workbench.devices import Devices, detect
 from workbench.devices.nvidia import driver_gpus
+from workbench.fields import is_own
 from workbench.plan import PlanError, make_plan
 from workbench.plan.advice import advice
 from workbench.plan.keras import needs_legacy_keras
-from workbench.plan.own_data import is_own
 from workbench.runs.processes.forks import loaded_ahead
 from workbench.runs.programs.detection import detect_devices
 from workbench.runs.programs.inspection import inspect_model

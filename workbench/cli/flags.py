@@ -13,8 +13,16 @@ from typing import Any
 from workbench.runs.folder.files import expanded
 
 from .. import catalog
-from ..config import ConfigError, Problem, RunConfig, did_you_mean, field_types, fields_in
-from ..field_help import FIELD_HELP
+from ..config import (
+    USUAL,
+    ConfigError,
+    Problem,
+    RunConfig,
+    did_you_mean,
+    field_types,
+    fields_in,
+)
+from ..fields import FIELDS, SECTIONS
 
 _SIZES = {"per_replica_batch_size", "global_batch_size"}
 
@@ -26,22 +34,28 @@ def add_config_flags(parser: argparse.ArgumentParser, several: Collection[str] =
     text = "A JSON file with fields of a config, or a bundle.zip from `workbench bundle`. Its "
     text += "fields override the preset; flags override both."
     parser.add_argument("--config", metavar="FILE", help=text)
-    defaults = RunConfig()
-    for name, hint in field_types().items():
-        flag, text = "--" + name.replace("_", "-"), FIELD_HELP[name]
-        if name in catalog.CHOICES:
-            text = f"{text} One of: {', '.join(catalog.CHOICES[name])}."
-        default = getattr(defaults, name)
-        if default not in (None, "", False):
-            text = f"{text} Default: {default}."
-        if name in several:
-            text = f"{text} Several values are compared."
-            stands_for = "on|off" if hint is bool else _stands_for(name)
-            parser.add_argument(flag, type=_reader(hint), metavar=stands_for, nargs="+", help=text)
-        elif hint is bool:
-            parser.add_argument(flag, action=argparse.BooleanOptionalAction, help=text)
-        else:
-            parser.add_argument(flag, type=_reader(hint), metavar=_stands_for(name), help=text)
+    for title, section in SECTIONS.items():
+        group = parser.add_argument_group(title, section.__doc__)
+        for field in dataclasses.fields(section):
+            _add_flag(group, field.name, takes_several=field.name in several)
+
+
+def _add_flag(group: argparse._ArgumentGroup, name: str, *, takes_several: bool) -> None:
+    """Add the flag of a field, whose help says what it means, its choices and its default."""
+    flag, text = "--" + name.replace("_", "-"), FIELDS[name].help
+    hint, default = field_types()[name], getattr(USUAL, name)
+    if name in catalog.CHOICES:
+        text = f"{text} One of: {', '.join(catalog.CHOICES[name])}."
+    if default not in (None, "", False):
+        text = f"{text} Default: {default}."
+    if takes_several:
+        text = f"{text} Several values are compared."
+        stands_for = "on|off" if hint is bool else _stands_for(name)
+        group.add_argument(flag, type=_reader(hint), metavar=stands_for, nargs="+", help=text)
+    elif hint is bool:
+        group.add_argument(flag, action=argparse.BooleanOptionalAction, help=text)
+    else:
+        group.add_argument(flag, type=_reader(hint), metavar=_stands_for(name), help=text)
 
 
 def sentence(text: str) -> str:

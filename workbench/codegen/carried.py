@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from .. import catalog
-from ..plan.applicable_fields import USUAL
+from ..config import USUAL
 from ..plan.launching import for_anywhere
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from .. import catalog
+from ..fields import FIELDS
 
 if TYPE_CHECKING:
     from ..config import RunConfig
@@ -66,18 +67,33 @@ def literal(value: object) -> str:
 
 
 def _all(plan: Plan) -> Iterator[tuple[str, str, str]]:
+    """Yield the name, the code and the comment of each constant, in reading order."""
+    planned = tuple(_planned(plan))
+    yield from planned
+    known = {name for name, *_ in planned}
+    for field, row in FIELDS.items():
+        if row.constant and row.constant not in known:
+            yield _of(plan.config, field)
+
+
+def _of(config: RunConfig, field: str) -> tuple[str, str, str]:
+    """Return the constant that holds the value of a field."""
+    row = FIELDS[field]
+    return row.constant, literal(getattr(config, field)), row.comment
+
+
+def _planned(plan: Plan) -> Iterator[tuple[str, str, str]]:
     each, replicas = plan.per_replica_batch_size, plan.num_replicas_in_sync
-    yield "SEED", repr(plan.config.seed), "decides data, first weights and order of examples"
+    yield _of(plan.config, "seed")
     yield from _device_constants(plan)
     yield "NUM_TRAIN_EXAMPLES", f"{plan.num_train_examples:_}", "examples to train on"
     yield "NUM_TEST_EXAMPLES", f"{plan.num_test_examples:_}", "examples to test on"
-    yield "NUM_FEATURES", repr(plan.config.synthetic_features), "numbers in an example"
-    yield "NOISE", repr(plan.config.synthetic_noise), "standard deviation of the score's noise"
-    yield "DATA_DIR", literal(plan.config.data_dir), "the folder of the data's four files"
+    for field in ("synthetic_features", "synthetic_noise", "data_dir"):
+        yield _of(plan.config, field)
     yield "PER_REPLICA_BATCH_SIZE", repr(each), "examples that each replica takes in a step"
     sizes = f"{each} x {replicas} replica{'s' * (replicas > 1)}"
     yield "GLOBAL_BATCH_SIZE", repr(plan.global_batch_size), sizes
-    yield "EPOCHS", repr(plan.epochs), "each followed by a test pass"
+    yield "EPOCHS", repr(plan.epochs), FIELDS["epochs"].comment
     yield "STEPS_PER_EPOCH", repr(plan.steps_per_epoch), _after_semicolon(plan.arithmetic)
     passes = -(-plan.steps_per_epoch * plan.examples_per_step // plan.num_train_examples)
     yield "PASSES_PER_EPOCH", repr(passes), "through the training data, rounded up"
@@ -92,7 +108,7 @@ def _all(plan: Plan) -> Iterator[tuple[str, str, str]]:
         metric = "".join(part.capitalize() for part in accuracy.split("_"))
         named = f"tf.keras.metrics.{metric if plan.synchronous else accuracy}"
         yield "ACCURACY", named, "1 or 0 for each example"
-    yield "CLIP_NORM", repr(plan.config.clip_norm), "of the gradient summed over the replicas"
+    yield _of(plan.config, "clip_norm")
     yield "STEPS_PER_STACK", repr(plan.steps_per_stack), "batches in one element of the pipeline"
     in_call = "steps in one call of a graph function"
     if plan.loop == "fit" and plan.synchronous:
@@ -105,12 +121,11 @@ def _all(plan: Plan) -> Iterator[tuple[str, str, str]]:
 def _device_constants(plan: Plan) -> Iterator[tuple[str, str, str]]:
     yield "WORKERS", repr(plan.workers), "processes that train"
     yield "TASKS", _tasks(plan), "processes of each kind"
-    evaluated = "True: a separate process tests the checkpoints; False: the chief does"
-    yield "EVALUATOR", repr(plan.config.evaluator), evaluated
+    yield _of(plan.config, "evaluator")
     yield "DEVICES", literal(plan.physical_devices), "must be on this machine"
     shared = "virtual devices that share a physical one" if plan.virtual else "cores"
     yield "REPLICAS", repr(plan.num_replicas_in_sync), shared
-    yield "TPU", literal(plan.config.tpu), "local: this TPU VM; else the name of a Cloud TPU"
+    yield _of(plan.config, "tpu")
     yield "GPU_MEMORY", literal(plan.gpu_memory), "growth, all, or MiB per replica"
     operations = catalog.CROSS_DEVICE_OPS[plan.cross_device_ops]
     yield "CROSS_DEVICE_OPS", operations.expression, "how gradients are summed"
@@ -119,7 +134,7 @@ def _device_constants(plan: Plan) -> Iterator[tuple[str, str, str]]:
     alone = plan.workers == 1
     split = "no effect in one process" if alone else "how training data is split among workers"
     yield "AUTO_SHARD", policy, split
-    yield "DATA_FILES", repr(plan.config.data_files), "files that the training data is written to"
+    yield _of(plan.config, "data_files")
     yield "READ_PER_STEP", repr(plan.read_per_step), _read_per_step(plan)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.config import field_types
+from workbench.fields import FIELDS
 from workbench.runs.supervise.diagnosis import DIAGNOSES, diagnose
 from workbench.runs.supervise.refused import explain_refused
 
@@ -73,6 +74,9 @@ def all_errors() -> tuple[Error, ...]:
         cause, fix = (f"{field} must be {text}", remedy) if field else _split(text, remedy)
         if fix and len(_words(cause)) >= FEWEST_WORDS:
             fixes.setdefault((topic, field if known else "", cause), {})[fix] = None
+    for name, row in FIELDS.items():
+        if row.range:
+            fixes[SETTINGS, name, f"{name} must be {row.range.rule}"] = {row.range.fix: None}
     names = {known.name for known in DIAGNOSES}
     errors = [
         *(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from workbench.field_help import FIELD_HELP
+from workbench.fields import FIELDS
 from workbench.report.html import Html, document, section, tag
 
 from . import Error, all_errors, field_named, find
@@ -25,7 +25,7 @@ def errors_page(about: str = "") -> str:
     field, found = field_named(about), find(about) if about else []
     first = tag("p", UNKNOWN, class_="warning") if about else None
     if found or field:
-        help_text = tag("p", FIELD_HELP[field]) if field else None
+        help_text = tag("p", FIELDS[field].help) if field else None
         first = section(field or "This error", help_text, _entries(found))
     topics = groupby(all_errors(), key=lambda error: error.topic)
     rest = [section(topic, *_by_field(list(errors))) for topic, errors in topics]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import catalog
-from ..config import Problem, RunConfig, did_you_mean
-from .applicable_fields import USUAL
-from .own_data import is_own
+from ..config import USUAL, Problem, RunConfig, did_you_mean
+from ..fields import FIELDS, is_own
 from .own_function import OwnFunction, read_own_function
 from .problems import Findings
 from .sharding import check_sharding
@@ -22,23 +20,6 @@ if TYPE_CHECKING:
 
 _LOOKED_UP_APART = ("strategy", "data", "model")
 """Fields that other functions look up, because they need the row of the catalogue."""
-_ABOVE_ZERO = {
-    "replicas": 2,
-    "workers": 2,
-    "parameter_servers": 1,
-    "rendezvous_seconds": 180,
-    "nodes": 2,
-    "cpus_per_task": 4,
-    "time_limit_minutes": 60,
-    "per_replica_batch_size": 64,
-    "global_batch_size": 128,
-    "epochs": 5,
-    "steps_per_epoch": 100,
-    "learning_rate": 0.001,
-    "clip_norm": 1.0,
-}
-"""Fields whose number must be above zero, each with a value to offer. None is allowed."""
-_ABOVE_ZERO_SYNTHETIC = {"synthetic_examples": 10_000, "synthetic_features": 10}
 EPOCH = "epoch"
 MOST_STEPS = 2**31 - 1
 """A graph counts the steps of a call in 32 bits."""
@@ -76,16 +57,14 @@ def check_fields(findings: Findings, config: RunConfig) -> None:
     if (config.steps_per_epoch or 0) > MOST_STEPS:
         fix = "Set it to less, and epochs to more."
         findings.add("steps_per_epoch", f"at most {MOST_STEPS:,}", config.steps_per_epoch, fix)
-    synthetic = config.data == "synthetic"
-    for name, example in (_ABOVE_ZERO | (_ABOVE_ZERO_SYNTHETIC if synthetic else {})).items():
+    for name, row in FIELDS.items():
         value = getattr(config, name)
-        if value is not None:
-            findings.positive(name, value, example)
-    if synthetic and not 0 <= config.synthetic_noise < math.inf:
-        rule = "a finite number, 0 or more"
-        findings.add("synthetic_noise", rule, config.synthetic_noise, "Set it to 0.1.")
-    if not 0 <= config.seed < 2**31:
-        findings.add("seed", "from 0 to 2147483647", config.seed, "Set it to 42, for example.")
+        if value is None or not row.counts(config):
+            continue
+        if row.above_zero is not None:
+            findings.positive(name, value, row.above_zero)
+        if row.range and not row.range.holds(value):
+            findings.add(name, row.range.rule, value, row.range.fix)
     if config.clip_norm is not None and config.precision == "mixed_float16":
         rule = "empty with mixed_float16, whose gradients are scaled"
         findings.add("clip_norm", rule, config.clip_norm, "Leave it empty, or choose float32.")
@@ -95,9 +74,6 @@ def check_fields(findings: Findings, config: RunConfig) -> None:
         findings.add("clip_norm", rule, config.clip_norm, fix)
     _check_gpu_memory(findings, config.gpu_memory)
     _check_call(findings, config.steps_per_call)
-    if config.bytes_per_pack < 0:
-        fix = "Set it to 0 to let TensorFlow decide."
-        findings.add("bytes_per_pack", "0 or more", config.bytes_per_pack, fix)
 
 
 def _check_call(findings: Findings, steps: int | str | None) -> None:

@@ -6,44 +6,18 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from .. import catalog
-from ..config import NOT_TRAINED
+from ..config import USUAL
 from ..devices import Gpu
-from .applicable_fields import USUAL, applicable_fields
+from ..fields import FIELDS, KUBERNETES, LOCAL, NOT_IN_SCRIPTS, OF_LAUNCHERS
+from .applicable_fields import without_unused
 
 if TYPE_CHECKING:
     from ..config import RunConfig
     from ..devices import Devices
     from .problems import Findings
 
-LOCAL, KUBERNETES = "local", "kubernetes"
-_A_TASKS = ("cpus_per_task", "gpus_per_task")
-USES = {
-    LOCAL: ("restarts",),
-    "kubernetes": (
-        "restarts",
-        *(*_A_TASKS, "memory_gib_per_task", "tpus_per_task", "container", "kubernetes_kind"),
-        *("namespace", "volume_claim", "volume_path", "node_selector"),
-    ),
-    "ray": ("restarts", "ray_address", *_A_TASKS),
-    "slurm": (
-        *("nodes", *_A_TASKS, "time_limit_minutes"),
-        *("partition", "account", "job_setup", "container"),
-    ),
-}
-"""The fields that each launcher uses, in addition to the fields that all launchers use."""
 REHEARSED_WORKERS = (2, 4)
 REHEARSED_RESTARTS = 100
-ONE_LINE = (
-    *("partition", "account", "container", "ray_address"),
-    *("namespace", "volume_claim", "volume_path", "node_selector"),
-)
-OF_JOBS = tuple(dict.fromkeys(name for names in USES.values() for name in names))
-NOT_IN_SCRIPTS = (
-    *NOT_TRAINED,
-    *("rendezvous_seconds", "launcher"),
-    *OF_JOBS,
-)
-"""Fields that no script contains: they decide the place, time and records of a run."""
 
 
 def for_anywhere(config: RunConfig) -> RunConfig:
@@ -90,12 +64,9 @@ def rehearsed(config: RunConfig) -> RunConfig:
     led = config.strategy == "parameter_server"
     strategy = config.strategy if led else "multi_worker_mirrored"
     least, most = REHEARSED_WORKERS
-    unused = [
-        name for name, used in applicable_fields(catalog.STRATEGIES[strategy]).items() if not used
-    ]
-    usual = {name: getattr(USUAL, name) for name in (*OF_JOBS, *unused, "devices", "replicas")}
+    usual = {name: getattr(USUAL, name) for name in (*OF_LAUNCHERS, "devices", "replicas")}
     return dataclasses.replace(
-        config,
+        without_unused(config, catalog.STRATEGIES[strategy]),
         **usual | {"restarts": REHEARSED_RESTARTS},
         launcher=LOCAL,
         strategy=strategy,
@@ -125,15 +96,13 @@ def _in_words(name: str, value: object) -> str:
 
 def check_launcher(findings: Findings, config: RunConfig) -> None:
     """Note fields that do not fit the launcher."""
-    used = USES.get(config.launcher, OF_JOBS)
-    for name in OF_JOBS:
-        if name not in used and getattr(config, name) != getattr(USUAL, name):
+    known = config.launcher in catalog.LAUNCHERS
+    for name in OF_LAUNCHERS if known else ():
+        launchers, value = FIELDS[name].launchers, getattr(config, name)
+        if config.launcher not in launchers and value != getattr(USUAL, name):
             rule = f"empty with the launcher {config.launcher}, which does not use it"
-            have = " or ".join(launcher for launcher, names in USES.items() if name in names)
-            fix = f"Leave it empty, or choose the launcher {have}."
-            findings.add(name, rule, getattr(config, name), fix)
-    if config.restarts is not None and config.restarts < 0:
-        findings.add("restarts", "0 or more", config.restarts, "Leave it empty for the default.")
+            fix = f"Leave it empty, or choose the launcher {' or '.join(launchers)}."
+            findings.add(name, rule, value, fix)
     if is_local(config):
         return
     if config.strategy == "tpu" and config.launcher != KUBERNETES:
@@ -153,11 +122,9 @@ def check_launcher(findings: Findings, config: RunConfig) -> None:
             config.ray_address,
             fix,
         )
-    if config.gpus_per_task is not None and config.gpus_per_task < 0:
-        findings.add("gpus_per_task", "0 or more", config.gpus_per_task, "Leave it empty for none.")
-    for name in ONE_LINE:
+    for name in OF_LAUNCHERS:
         value = getattr(config, name)
-        if value and len(value.splitlines()) > 1:
+        if name != "job_setup" and isinstance(value, str) and len(value.splitlines()) > 1:
             findings.add(name, "one line", value, "Write the name alone.")
 
 

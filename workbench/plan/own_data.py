@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .. import catalog
-from .own_function import NOTEBOOK, read_own_function
+from ..fields import is_own
+from .own_function import read_own_function
 from .problems import Findings
 
 if TYPE_CHECKING:
@@ -34,11 +35,6 @@ class DataFacts:
     """Bytes of an example in memory; 0 if examples differ in size."""
     reads_files: bool = False
     """Whether it reads TFRecord, text or fixed-length files, which can be split among workers."""
-
-
-def is_own(name: str) -> bool:
-    """Return whether a field names the user's function, or only its file, which is a problem."""
-    return ":" in name or name.endswith((".py", NOTEBOOK))
 
 
 def find_data(

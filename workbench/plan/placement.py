@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..fields import LOCAL
 from .applicable_fields import check_used
 from .launching import is_local
 from .problems import Findings
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from ..devices import Devices
 
 MIB = 2**20
-LOCAL = "local"
 CORES_PER_CHIP = {"v2": 2, "v3": 2}
 """Cores of a TPU chip; TensorFlow makes a replica on each. Later chips have one core each."""
 MOST_PARTS = 100_000

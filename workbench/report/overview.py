@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from workbench import catalog
-from workbench.config import NOT_TRAINED
+from workbench.fields import NOT_TRAINED
 from workbench.units import STEADY, duration, number, percent
 
 from .html import Html, fold, joined, section, table, tag

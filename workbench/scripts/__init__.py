@@ -1,12 +1,10 @@
 """The reading of a saved script: its config, the user's functions in it, and what was edited."""
 
-from ..plan.launching import NOT_IN_SCRIPTS
 from .difference import Row, Side, side_by_side, unified
 from .own_code import ScriptError
 from .reading import Opened, read_script
 
 __all__ = [
-    "NOT_IN_SCRIPTS",
     "Opened",
     "Row",
     "ScriptError",

@@ -11,44 +11,19 @@ from typing import Any
 
 from .. import catalog
 from ..config import ConfigError, RunConfig
+from ..fields import FIELDS
 
-FIELD_OF = {
-    "SEED": "seed",
-    "NUM_FEATURES": "synthetic_features",
-    "NUM_TRAIN_EXAMPLES": "synthetic_examples",
-    "NOISE": "synthetic_noise",
-    "DATA_DIR": "data_dir",
-    "DEVICES": "devices",
-    "REPLICAS": "replicas",
-    "WORKERS": "workers",
-    "GLOBAL_BATCH_SIZE": "global_batch_size",
-    "PER_REPLICA_BATCH_SIZE": "per_replica_batch_size",
-    "EPOCHS": "epochs",
-    "STEPS_PER_EPOCH": "steps_per_epoch",
-    "STEPS_PER_EXECUTION": "steps_per_call",
-    "OPTIMIZER": "optimizer",
-    "LEARNING_RATE": "learning_rate",
-    "CLIP_NORM": "clip_norm",
-    "DATA_FILES": "data_files",
-    "EVALUATOR": "evaluator",
-    "GPU_MEMORY": "gpu_memory",
-    "TPU": "tpu",
-    "CROSS_DEVICE_OPS": "cross_device_ops",
-    "AUTO_SHARD": "auto_shard",
-}
-"""Constants, each with the field that decides it, in the order in which they count."""
 OVERRULED: dict[str, dict[str, Any]] = {
-    "GLOBAL_BATCH_SIZE": {"per_replica_batch_size": None},
-    "PER_REPLICA_BATCH_SIZE": {"global_batch_size": None},
-    "LEARNING_RATE": {"learning_rate_scaling": "none"},
+    "global_batch_size": {"per_replica_batch_size": None},
+    "per_replica_batch_size": {"global_batch_size": None},
+    "learning_rate": {"learning_rate_scaling": "none"},
 }
-"""Fields that a changed constant overrules."""
+"""Fields whose changed constant overrules other fields."""
 EXPRESSIONS: dict[str, Mapping[str, Any]] = {
-    "CROSS_DEVICE_OPS": catalog.CROSS_DEVICE_OPS,
-    "OPTIMIZER": catalog.OPTIMIZERS,
+    "cross_device_ops": catalog.CROSS_DEVICE_OPS,
+    "optimizer": catalog.OPTIMIZERS,
 }
-"""Constants that are code, each with the table of that code."""
-_FLOATS = ("NOISE", "CLIP_NORM", "LEARNING_RATE")
+"""Fields whose constants are code, each with the table of that code."""
 
 
 def with_changes(config: RunConfig, before: ast.Module, now: ast.Module) -> RunConfig:
@@ -57,13 +32,12 @@ def with_changes(config: RunConfig, before: ast.Module, now: ast.Module) -> RunC
     A constant without a value for its field, such as a text in place of a number, stays out.
     """
     old, new = constants(before), constants(now)
-    for name, field in FIELD_OF.items():
-        changed = name in old and new.get(name, old[name]) != old[name]
-        if not changed or not _decides(config, field):
+    for field, row in FIELDS.items():
+        code = new.get(row.constant)
+        if code is None or code == old.get(row.constant, code) or not _decides(config, field):
             continue
         with contextlib.suppress(ConfigError, LookupError, ValueError, SyntaxError, TypeError):
-            fields = {**OVERRULED.get(name, {}), field: _value(name, new[name])}
-            config = replace(config, **fields)
+            config = replace(config, **{**OVERRULED.get(field, {}), field: _value(field, code)})
     if (how := new.get("COMMUNICATION")) and how != old.get("COMMUNICATION"):
         config = replace(config, **_communication(how))
     return config
@@ -87,13 +61,10 @@ def _decides(config: RunConfig, field: str) -> bool:
     return field not in ("devices", "replicas", "workers") or getattr(config, field) is not None
 
 
-def _value(name: str, code: str) -> Any:
-    if name in EXPRESSIONS:
-        return {row.expression: key for key, row in EXPRESSIONS[name].items()}[code]
-    if name == "AUTO_SHARD":
-        return code.rpartition(".")[2].lower()
-    value = ast.literal_eval(code)
-    return float(value) if name in _FLOATS and type(value) is int else value
+def _value(field: str, code: str) -> Any:
+    if field in EXPRESSIONS:
+        return {row.expression: key for key, row in EXPRESSIONS[field].items()}[code]
+    return code.rpartition(".")[2].lower() if field == "auto_shard" else ast.literal_eval(code)
 
 
 def _communication(code: str) -> dict[str, Any]:

@@ -3,12 +3,12 @@
 import re
 
 from tests.cli.terminal import Terminal
-from workbench.field_help import FIELD_HELP
+from workbench.fields import FIELDS
 
 
 def test_a_field_is_explained_with_its_help_and_its_problems(terminal: Terminal) -> None:
     shown = terminal.type("explain", "seed", "epochs").stdout
-    assert " ".join(shown.split()).startswith(f"seed: {FIELD_HELP['seed']}")
+    assert " ".join(shown.split()).startswith(f"seed: {FIELDS['seed'].help}")
     assert "seed must be from 0 to 2147483647\n  fix  Set it to 42, for example.\n" in shown
     assert "epochs: " in shown
 

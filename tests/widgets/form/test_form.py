@@ -174,12 +174,12 @@ def test_the_chosen_engine_is_asked(form: Form, monkeypatch: pytest.MonkeyPatch)
 
 def test_a_problem_in_a_folded_group_shows_in_its_title(form: Form) -> None:
     control(form, "learning_rate").value = "-1"
-    fold, settings = form._groups.folds["Optimizer and learning rate"], form._groups.all
+    fold, settings = form._groups.folds["Steps, optimizer and learning rate"], form._groups.all
     assert (fold.opened, settings.opened) == (True, True)
-    assert fold.title == "Optimizer and learning rate (1 to fix)"
+    assert fold.title == "Steps, optimizer and learning rate (1 to fix)"
     assert settings.title == "More settings (1 to fix)"
     control(form, "learning_rate").value = "0.01"
-    assert (fold.title, settings.title) == ("Optimizer and learning rate", "More settings")
+    assert (fold.title, settings.title) == ("Steps, optimizer and learning rate", "More settings")
 
 
 def test_a_preset_fills_the_form_and_is_left_by_an_edit(form: Form) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.machines import FOUR_GPUS, LAPTOP
 from workbench import RunConfig, catalog
-from workbench.plan.launching import OF_JOBS, USES
+from workbench.fields import FIELDS, OF_LAUNCHERS
 from workbench.widgets.form.form import Form
 
 OF_STRATEGY = {
@@ -82,10 +82,11 @@ def test_values_typed_before_another_config_was_shown_do_not_return(form: Form) 
     assert form.state.config.workers is None
 
 
-@pytest.mark.parametrize("launcher", USES)
+@pytest.mark.parametrize("launcher", catalog.LAUNCHERS)
 def test_only_the_fields_of_the_launcher_are_visible(form: Form, launcher: str) -> None:
     set_to(form, launcher=launcher)
-    assert in_sight(form) & set(OF_JOBS) == set(USES[launcher])
+    used = {name for name in OF_LAUNCHERS if launcher in FIELDS[name].launchers}
+    assert in_sight(form) & set(OF_LAUNCHERS) == used
 
 
 def test_values_typed_for_a_launcher_return_when_it_is_chosen_again(form: Form) -> None:

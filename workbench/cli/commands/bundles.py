@@ -142,9 +142,9 @@ def _as_rendered(opened: Bundle, arguments: Namespace) -> Run:
     """Start the script that the workbench writes for the bundle's config: no foreign code."""
     from workbench.cli.before import checked, devices_for, print_notes
     from workbench.codegen import render_script
+    from workbench.fields import NOT_IN_SCRIPTS
     from workbench.runs import start_run
     from workbench.runs.folder.files import sha256
-    from workbench.scripts import NOT_IN_SCRIPTS
 
     config = config_from(arguments)
     if _own_functions(opened.config):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from workbench.cli.outcome import OK, OutputError
 from workbench.cli.watching import LINE_WIDTH
 from workbench.errors import Error, field_named, find
-from workbench.field_help import FIELD_HELP
+from workbench.fields import FIELDS
 
 
 def add_flags(parser: ArgumentParser) -> None:
@@ -46,7 +46,7 @@ def _explained(text: str) -> str:
             f"No error of the workbench is like this: {shown}. Give the whole first line of the "
             "error, or for failed training the last lines of its log."
         )
-    about = [_wrapped(f"{field}: {FIELD_HELP[field]}")] if field else []
+    about = [_wrapped(f"{field}: {FIELDS[field].help}")] if field else []
     return "\n\n".join([*about, *("\n".join(_lines(each)) for each in errors)])
 
 

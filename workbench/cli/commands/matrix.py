@@ -13,7 +13,7 @@ from workbench.cli.progress_line import ProgressLine
 from workbench.cli.watching import columns
 from workbench.experiments import Cell, Matrix, run_matrix
 from workbench.experiments.matrix import usual_steps
-from workbench.field_help import FIELD_HELP
+from workbench.fields import FIELDS
 
 HEAD = ("strategy", "loop", "result", "loss differs", "weights differ", "steps/s", "keras", "why")
 
@@ -36,7 +36,7 @@ def add_flags(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--strategy", nargs="+", choices=list(catalog.STRATEGIES), metavar="S", help=text
     )
-    text = f"{FIELD_HELP['start']} Default: auto."
+    text = f"{FIELDS['start'].help} Default: auto."
     parser.add_argument("--start", choices=list(catalog.STARTS), default="auto", help=text)
     parser.add_argument("--interpreter", help="the Python that trains")
     add_runs_dir(parser)

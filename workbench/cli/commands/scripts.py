@@ -13,6 +13,7 @@ from workbench.cli.before import check_tensorflow, devices_for, print_notes
 from workbench.cli.flags import add_config_flags, add_runs_dir, config_from, given_flags
 from workbench.cli.outcome import OK, OutputError
 from workbench.config import Problem
+from workbench.fields import NOT_IN_SCRIPTS
 from workbench.plan import PlanError, make_plan
 from workbench.plan.checks import LONGEST_NAME
 from workbench.runs import start_edited
@@ -20,7 +21,7 @@ from workbench.runs.folder.files import KEPT_CODE, expanded, runs_root
 from workbench.runs.functions import keep_function
 from workbench.runs.processes.own_modules import own_files
 from workbench.runs.programs.own_data import inspect_data
-from workbench.scripts import NOT_IN_SCRIPTS, Opened, ScriptError, read_script, unified
+from workbench.scripts import Opened, ScriptError, read_script, unified
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig

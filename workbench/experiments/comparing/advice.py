@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.catalog import STRATEGIES
-from workbench.plan.applicable_fields import USUAL
+from workbench.config import USUAL
 from workbench.runs.folder.state import LIVE
 from workbench.runs.made_of import WORK
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+from workbench.fields import is_own
 from workbench.plan import PlanError, Problem
-from workbench.plan.own_data import is_own
 from workbench.runs.programs.own_data import inspect_data, known
 from workbench.runs.programs.published import is_unsure
 from workbench.widgets.kernel.background import ONE_TENSORFLOW, Latest, waiting

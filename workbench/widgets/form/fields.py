@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import re
+import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import ipywidgets as ipw
 
-from workbench.catalog import Choice
+from workbench.catalog import CHOICES, Choice
+from workbench.config import USUAL as DEFAULTS
 from workbench.config import field_types
-from workbench.field_help import FIELD_HELP
+from workbench.fields import FIELDS
 from workbench.widgets.kernel.jupyter_server import own_server
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import ANY_WIDTH, html, set_visible, styled
@@ -40,8 +42,7 @@ class Field(ABC):
         self.label = label
         self.control = control
         self._changed: Changed = lambda: None
-        help_text = FIELD_HELP.get(name, "") if help_text is None else help_text
-        self._help = help_mark(label, help_text)
+        self._help = help_mark(label, help_of(name) if help_text is None else help_text)
         self._parts = [control, self._help]
         self._problems: Any = None
         """The line of problems, made at the first problem."""
@@ -115,6 +116,11 @@ class Field(ABC):
         self._changed()
 
 
+def help_of(name: str) -> str:
+    """Return the help of a config's field; it is empty for other fields."""
+    return FIELDS[name].help if name in FIELDS else ""
+
+
 def help_mark(label: str, help_text: str) -> Any:
     """Return an "i" that shows a control's help under the pointer, with focus or at a touch."""
     return styled(
@@ -183,8 +189,10 @@ class NumberField(Field):
     and silently limits numbers that are out of range.
     """
 
-    def __init__(self, name: str, label: str, *, whole: bool, optional: bool = False) -> None:
-        super().__init__(name, label, text_box(label))
+    def __init__(
+        self, name: str, label: str, *, whole: bool, optional: bool = False, hint: str = ""
+    ) -> None:
+        super().__init__(name, label, text_box(label, placeholder=hint))
         self._whole, self._optional = whole, optional
 
     def read(self) -> float | None:
@@ -289,7 +297,7 @@ class ChoiceField(TableField):
         help_text: str | None = None,
         usual: str | None = None,
     ) -> None:
-        field_help = FIELD_HELP.get(name, "") if help_text is None else help_text
+        field_help = help_of(name) if help_text is None else help_text
         super().__init__(name, label, rows, ipw.Dropdown, field_help, usual)
 
 
@@ -297,7 +305,7 @@ class RadioField(TableField):
     """A choice of one of a table's rows, with all rows in sight."""
 
     def __init__(self, name: str, label: str, rows: Mapping[str, Choice]) -> None:
-        super().__init__(name, label, rows, ipw.RadioButtons, FIELD_HELP.get(name, ""))
+        super().__init__(name, label, rows, ipw.RadioButtons, help_of(name))
 
     def _help_of(self, value: str) -> str:
         row = self.rows.get(value)
@@ -320,3 +328,16 @@ class CheckField(Field):
 
     def write(self, value: bool) -> None:
         self.control.value = value
+
+
+def field_of(name: str) -> Field:
+    """Return the control of a config's field, as its choices or its type ask for it."""
+    row, hint, default = FIELDS[name], field_types()[name], getattr(DEFAULTS, name)
+    kinds, optional = typing.get_args(hint) or (hint,), default is None
+    if name in CHOICES:
+        return ChoiceField(name, row.label, CHOICES[name], usual=row.hint if optional else None)
+    if bool in kinds:
+        return CheckField(name, row.label)
+    if str in kinds:
+        return TextField(name, row.label, default, whole=True, hint=row.hint)
+    return NumberField(name, row.label, whole=int in kinds, optional=optional, hint=row.hint)

@@ -9,14 +9,14 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from workbench import catalog
-from workbench.config import NOT_TRAINED, RunConfig
+from workbench.config import RunConfig
 from workbench.devices import DeviceError
 from workbench.devices.child import located
+from workbench.fields import LOCAL, NOT_TRAINED
 from workbench.launchers.engine import RESTARTS
 from workbench.plan import Plan, PlanError, Problem, make_plan
 from workbench.plan.advice import advice
 from workbench.plan.launching import is_local
-from workbench.plan.placement import LOCAL
 from workbench.runs.folder.tasks import type_of
 from workbench.runs.processes.bounds import Bounds
 from workbench.widgets.parts import markup
@@ -278,8 +278,7 @@ class Form:
     def _show_fields(self, config: RunConfig, wrong: set[str]) -> None:
         needed = fields_shown(config, self._devices)
         for field in self.parts.all:
-            if field.name in needed:
-                field.show(needed[field.name] or field.name in wrong)
+            field.show(needed[field.name] or field.name in wrong)
 
     def _show_plan(self, plan: Plan) -> None:
         self.parts.batch.show_plan(
@@ -294,11 +293,8 @@ class Form:
             "workers": f"{plan.workers}, automatic",
             "parameter_servers": f"{_servers(plan)}, automatic",
             "rendezvous_seconds": f"{Bounds().rendezvous_seconds:g}",
-            "clip_norm": "no clipping",
             "restarts": "never" if is_local(plan.config) else str(RESTARTS),
             "interpreter": plan.interpreter,
-            "data_dir": "default folders",
-            "name": "optional",
         }
         for field in self.parts.all:
             if field.name in hints:

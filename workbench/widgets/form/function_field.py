@@ -9,7 +9,7 @@ import ipywidgets as ipw
 
 from workbench.catalog import DATA, MODELS, Choice
 from workbench.config import ConfigError
-from workbench.field_help import FIELD_HELP
+from workbench.fields import FIELDS
 from workbench.runs import RunError
 from workbench.widgets.parts.page_parts import ANY_WIDTH, set_visible, styled
 
@@ -97,7 +97,7 @@ class FunctionField(Field):
         set_visible(self._own, visible=chosen == OWN)
         row = self._rows.get(chosen)
         others = {
-            OWN: f"{FIELD_HELP[self.name]} For a function of the notebook, its name is enough.",
+            OWN: f"{FIELDS[self.name].help} For a function of the notebook, its name is enough.",
             HERE: "Your function from the notebook. To change it, run its cell again.",
             USUAL: self._usual[1] if self._usual else "",
         }

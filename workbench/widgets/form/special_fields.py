@@ -8,6 +8,7 @@ from typing import Any
 import ipywidgets as ipw
 
 from workbench.catalog import STRATEGIES, Choice
+from workbench.fields import FIELDS
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import column, html, set_visible, styled
 
@@ -36,12 +37,9 @@ class BatchFields:
     """
 
     NAMES = ("per_replica_batch_size", "global_batch_size")
-    LABELS = ("Per-replica batch", "Global batch")
 
     def __init__(self) -> None:
-        self.fields = [
-            TextField(name, label) for name, label in zip(self.NAMES, self.LABELS, strict=True)
-        ]
+        self.fields = [TextField(name, FIELDS[name].label) for name in self.NAMES]
         self._leader: int | None = None
         self._emptied: int | None = None
         """The size that the person emptied while the other one leads."""
@@ -187,7 +185,7 @@ class StrategyField(ChoiceField):
 
     def __init__(self) -> None:
         self._warning = html(description="Notice on Strategy")
-        super().__init__("strategy", "Strategy", STRATEGIES)
+        super().__init__("strategy", FIELDS["strategy"].label, STRATEGIES)
         self._parts = [self.control, self._help, self._warning]
 
     def remark(self, remarks: Mapping[str, str]) -> None:
@@ -282,8 +280,8 @@ def gpu_memory_field() -> OrNumberField:
         ),
         "limit": Choice("A limit", "Allocates at most this many MiB per replica."),
     }
-    label = "MiB per replica"
-    return OrNumberField("gpu_memory", "GPU memory", rows, "limit", label, 4096)
+    label = FIELDS["gpu_memory"].label
+    return OrNumberField("gpu_memory", label, rows, "limit", "MiB per replica", 4096)
 
 
 def steps_per_call_field() -> OrNumberField:
@@ -300,5 +298,5 @@ def steps_per_call_field() -> OrNumberField:
             "One call per epoch: it can stop only at the end of the epoch.",
         ),
     }
-    label = "Steps per call"
-    return OrNumberField("steps_per_call", "Steps per tf.function call", rows, "number", label, 1)
+    label = FIELDS["steps_per_call"].label
+    return OrNumberField("steps_per_call", label, rows, "number", "Steps per call", 1)

@@ -6,11 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbench import catalog
-from workbench.config import RunConfig
-from workbench.plan.applicable_fields import USUAL, applicable_fields
-from workbench.plan.launching import OF_JOBS, USES
-from workbench.plan.own_data import is_own
-from workbench.plan.placement import LOCAL
+from workbench.config import USUAL, RunConfig
+from workbench.fields import FIELDS, LOCAL, OF_LAUNCHERS
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
@@ -26,42 +23,23 @@ def row_of(strategy: str) -> catalog.Strategy:
 def fields_of(strategy: str) -> dict[str, bool]:
     """Return, for each field that some strategies do not use, whether this strategy uses it."""
     row = row_of(strategy)
-    return {
-        **applicable_fields(row),
-        "replicas": row.mirrors,
-        "auto_shard": row.workers and row.synchronous,
-        "clip_norm": row.synchronous,
-        "eager": row.synchronous,
-        "pipeline": row.synchronous,
-    }
+    needs = {name: each.shown_by or each.used_by for name, each in FIELDS.items()}
+    return {name: need(row) for name, need in needs.items() if need}
 
 
 def fields_shown(config: RunConfig, devices: Devices) -> dict[str, bool]:
-    """Return, for each field that only some configs use, whether this config uses it."""
-    row = row_of(config.strategy)
-    own = fields_of(config.strategy)
-    synthetic = config.data == "synthetic"
-    of_launcher = USES.get(config.launcher, ())
-    own_optimizer = is_own(config.model or "") and config.optimizer in (None, catalog.COMPILED)
-    return {
-        **own,
-        "replicas": own["replicas"] or (row.tpu and config.tpu != LOCAL),
-        "devices": not row.tpu and (bool(devices.gpus) or config.devices is not None),
-        "gpu_memory": not row.tpu and (bool(devices.gpus) or bool(config.gpus_per_task)),
-        **{name: name in of_launcher for name in OF_JOBS},
-        "auto_shard": own["auto_shard"] and config.pipeline != "indexed",
-        "data_files": config.pipeline == "files",
-        "clip_norm": own["clip_norm"] and config.loop == "custom",
-        "step": config.loop == "custom",
-        "steps_per_call": not config.eager,
-        "xla": own["xla"] and not config.eager,
-        "data_dir": not synthetic and not is_own(config.data),
-        "learning_rate": not own_optimizer,
-        "learning_rate_scaling": own["learning_rate_scaling"] and not own_optimizer,
-        "synthetic_examples": synthetic,
-        "synthetic_features": synthetic,
-        "synthetic_noise": synthetic,
+    """Return, for each field, whether this config uses it."""
+    row, gpus = row_of(config.strategy), bool(devices.gpus)
+    shown = {
+        name: each.counts(config) and config.launcher in (each.launchers or [config.launcher])
+        for name, each in FIELDS.items()
     }
+    for name, used in fields_of(config.strategy).items():
+        shown[name] &= used
+    shown["replicas"] |= row.tpu and config.tpu != LOCAL
+    shown["devices"] = not row.tpu and (gpus or config.devices is not None)
+    shown["gpu_memory"] = not row.tpu and (gpus or bool(config.gpus_per_task))
+    return shown
 
 
 class StashedFields:
@@ -87,7 +65,7 @@ class StashedFields:
         if strategy != before[0]:
             self._follow(fields_of(strategy))
         if launcher != before[1]:
-            self._follow({name: name in USES.get(launcher, ()) for name in OF_JOBS})
+            self._follow({name: launcher in FIELDS[name].launchers for name in OF_LAUNCHERS})
 
     def _follow(self, has_use: Mapping[str, bool]) -> None:
         for name, has in has_use.items():

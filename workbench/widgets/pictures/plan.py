@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from workbench.fields import LOCAL
 from workbench.pictures.drawing import (
     GAP,
     Box,
@@ -17,7 +18,6 @@ from workbench.pictures.drawing import (
     shard,
     svg,
 )
-from workbench.plan.placement import LOCAL
 from workbench.widgets.parts import markup
 
 if TYPE_CHECKING:

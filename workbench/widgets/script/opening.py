@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as ipw
 
 from workbench.config import ConfigError, RunConfig
+from workbench.fields import NOT_IN_SCRIPTS
 from workbench.plan.checks import LONGEST_NAME
 from workbench.runs import RunError, start_edited
 from workbench.runs.folder.files import KEPT_CODE, expanded, runs_root
 from workbench.runs.functions import keep_function
-from workbench.scripts import NOT_IN_SCRIPTS, Opened, read_script
+from workbench.scripts import Opened, read_script
 from workbench.widgets.form.fields import name_box
 from workbench.widgets.kernel.background import run_in_background
 from workbench.widgets.parts import markup

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 import ipywidgets as ipw
 
 from workbench import catalog, units
-from workbench.config import NOT_TRAINED, ConfigError, RunConfig
+from workbench.config import ConfigError, RunConfig
+from workbench.fields import NOT_TRAINED
 from workbench.widgets.form.fields import NumberField, UnreadableError
 from workbench.widgets.form.form import FormState
 from workbench.widgets.form.form_words import sentence
