@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import typing
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -44,8 +43,7 @@ def section_text(title: str, section: type) -> str:
 
 def field_text(name: str) -> str:
     """Return the name of a field as a heading, its type and default, its help, and its choices."""
-    hint = field_types()[name]
-    kinds = " or ".join(KINDS[each] for each in typing.get_args(hint) or (hint,))
+    kinds = " or ".join(KINDS[each] for each in field_types()[name])
     default = next(each.default for each in dataclasses.fields(RunConfig) if each.name == name)
     shown = "empty" if default in (None, "") else str(default)
     choices = ", ".join(f"`{each}`" for each in CHOICES.get(name, ()))

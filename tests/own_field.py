@@ -9,6 +9,7 @@ from workbench import RunConfig, make_plan, render_script
 from workbench.cli.flags import add_config_flags, config_from
 from workbench.errors import find
 from workbench.plan import PlanError
+from workbench.schema import config_schema
 from workbench.scripts import read_script
 from workbench.widgets.form.form import Form
 
@@ -33,6 +34,7 @@ json.dump(
         "beside the field": field.problems,
         "problem": str(problem),
         "problems": [each.cause for each in find("weight_decay")],
+        "schema": config_schema()["properties"]["weight_decay"]["minimum"],
         "script": script,
         "opened": edited.config.weight_decay,  # type: ignore[attr-defined]
     },

@@ -19,6 +19,7 @@ ROOMS: dict[str, set[str]] = {
     "version": set(),
     "catalog": {"config", "fields"},
     "fields": set(),
+    "schema": {"catalog", "config", "fields"},
     "syntax": set(),
     "capture": {"config", "plan", "runs", "syntax"},
     "devices": set(),
@@ -44,8 +45,8 @@ ROOMS: dict[str, set[str]] = {
     "pictures": {"charts", "experiments", "runs", "units"},
     "feed": {"catalog", "devices", "plan", "points", "runs", "units"},
     "experiments": {
-        *("config", "catalog", "charts", "codegen", "devices", "flock", "interval", "lazy"),
-        *("plan", "runs"),
+        *("config", "catalog", "charts", "codegen", "devices", "fields", "flock", "interval"),
+        *("lazy", "plan", "runs"),
     },
     "errors": {"config", "fields", "report", "runs"},
     "free_path": {"runs"},
@@ -81,7 +82,7 @@ ROOMS: dict[str, set[str]] = {
     "cli": {
         *("config", "catalog", "fields", "devices", "plan", "codegen", "environments"),
         *("runs", "charts", "errors", "lab", "experiments", "exports", "bundle", "report"),
-        *("scripts", "hosts", "tf_config", "units", "verdict", "version"),
+        *("schema", "scripts", "hosts", "tf_config", "units", "verdict", "version"),
     },
     "__main__": {"cli"},
     "__init__": {"config", "codegen", "lazy", "plan", "runs", "widgets", "devices", "version"},

@@ -25,7 +25,7 @@ ROW = """    weight_decay: float = row(
 USE = "OPTIMIZER(LEARNING_RATE, weight_decay=WEIGHT_DECAY)"
 
 
-def test_a_field_of_one_row_is_in_form_flags_checks_files_and_scripts(tmp_path: Path) -> None:
+def test_a_field_of_one_row_is_in_form_flags_checks_schema_and_scripts(tmp_path: Path) -> None:
     package = tmp_path / "workbench"
     shutil.copytree(ROOT / "workbench", package, ignore=shutil.ignore_patterns("__pycache__"))
     for path, old, new in (
@@ -46,6 +46,7 @@ def test_a_field_of_one_row_is_in_form_flags_checks_files_and_scripts(tmp_path: 
     assert rule in found["beside the field"]
     assert found["problem"] == f"weight_decay {rule}.0. Set it to 0, for none."
     assert found["problems"] == ["weight_decay must be 0 or more"]
+    assert found["schema"] == 0
     assert "WEIGHT_DECAY = 0.2  # of each weight, in an update\n" in found["script"]
     assert found["opened"] == 0.4
 

@@ -27,6 +27,8 @@ from .fields import (
 )
 
 CONFIG_VERSION = 1
+SCHEMA = "$schema"
+"""The name in a JSON file by which editors find its schema."""
 _OF_PACKAGES = re.compile(rf"site-packages|dist-packages|^{re.escape(str(Path(__file__).parent))}")
 """The files of this package and of installed ones, in a traceback."""
 
@@ -58,7 +60,7 @@ class ConfigError(ValueError):
         return [*map(str.rstrip, traceback.format_list(own)), f"{type(self).__name__}: {self}"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunConfig(
     # A dataclass has the fields of its last base first.
     StartFields, LauncherFields, RecipeFields, InputFields, DeviceFields, TrainingFields
@@ -75,15 +77,15 @@ class RunConfig(
 
     def __post_init__(self) -> None:
         problems = []
-        for name, hint in field_types().items():
+        for name, kinds in field_types().items():
             given = getattr(self, name)
             if given is getattr(RunConfig, name):  # a default has its field's type
                 continue
             try:
-                object.__setattr__(self, name, _plain(given, hint))
+                object.__setattr__(self, name, _plain(given, kinds))
             except (TypeError, OverflowError):
-                fix = f"Set {name} to {_example(name, hint)}, for example."
-                problems.append(Problem(name, _type_name(hint), _shown(given), fix))
+                fix = f"Set {name} to {_example(name, kinds)}, for example."
+                problems.append(Problem(name, _type_name(kinds), _shown(given), fix))
         if problems:
             raise ConfigError(problems)
 
@@ -102,9 +104,12 @@ class RunConfig(
 
 
 @functools.cache
-def field_types() -> dict[str, Any]:
-    """Return each field's name and type."""
-    return typing.get_type_hints(RunConfig)
+def field_types() -> dict[str, tuple[Any, ...]]:
+    """Return each field's name, and the types that its value can have."""
+    return {
+        name: typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+        for name, hint in typing.get_type_hints(RunConfig).items()
+    }
 
 
 def fields_in(values: object) -> dict[str, Any]:
@@ -124,7 +129,7 @@ def fields_in(values: object) -> dict[str, Any]:
         )
         rule = f"{CONFIG_VERSION}, the version that this release reads"
         raise ConfigError([Problem("version", rule, _shown(version), fix)])
-    given = {name: value for name, value in values.items() if name != "version"}
+    given = {name: value for name, value in values.items() if name not in ("version", SCHEMA)}
     unknown = [name for name in given if name not in field_types()]
     if unknown:
         raise ConfigError(
@@ -146,11 +151,11 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
     return f"Did you mean {by_lower[close[0]]}?" if close else otherwise
 
 
-def _plain(value: Any, hint: Any) -> Any:
-    """Return the value in the hint's own type; raise TypeError if it has another type."""
-    for option in _options(hint):
-        kind, read = _KINDS[option]
-        if isinstance(value, kind) and (option is bool or not isinstance(value, bool)):
+def _plain(value: Any, kinds: tuple[Any, ...]) -> Any:
+    """Return the value as one of these types; raise TypeError if it has another type."""
+    for own in kinds:
+        kind, read = _KINDS[own]
+        if isinstance(value, kind) and (own is bool or not isinstance(value, bool)):
             return read(value)
     raise TypeError
 
@@ -188,21 +193,17 @@ _TYPE_NAMES = {
 }
 
 
-def _type_name(hint: Any) -> str:
-    return " or ".join(_TYPE_NAMES[option] for option in _options(hint))
+def _type_name(kinds: tuple[Any, ...]) -> str:
+    return " or ".join(_TYPE_NAMES[kind] for kind in kinds)
 
 
 _EXAMPLES: dict[Any, Any] = {int: 2, float: 0.5, str: "text", tuple[str, ...]: ["CPU:0"]}
 
 
-def _example(name: str, hint: Any) -> str:
+def _example(name: str, kinds: tuple[Any, ...]) -> str:
     """Return a value of the field as JSON: its default, or any value of its type."""
     default = getattr(RunConfig, name)
-    return json.dumps(_EXAMPLES[_options(hint)[0]] if default is None else default)
-
-
-def _options(hint: Any) -> tuple[Any, ...]:
-    return typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    return json.dumps(_EXAMPLES[kinds[0]] if default is None else default)
 
 
 def _shown(value: object) -> str:

@@ -59,23 +59,22 @@ class Row:
     hint: str = ""
     """What the form shows in the empty field."""
     above_zero: float | None = None
-    """A number to offer, if its number must be above zero."""
+    """An example to offer; set if the number must be above zero."""
     range: Range | None = None
-    """Its other range."""
+    """Its range, if that is not just above zero."""
     decides: Literal["training", "place", "run"] = "training"
     """The training itself, the place where it runs, or only its name, start and records.
 
-    Only fields that decide the training are in scripts. A field of some launchers decides the
-    place."""
+    Only fields that decide the training are in scripts."""
     used_by: Callable[[Traits], bool] | None = None
     """Whether a strategy uses it. With other strategies it must keep its default. None: all do."""
     shown_by: Callable[[Traits], bool] | None = None
-    """Whether the form shows it for a strategy, if not for each that may have a value of it."""
+    """Whether the form shows it for a strategy. None: as `used_by`."""
     counts_if: Callable[[Any], bool] | None = None
-    """Whether it counts with the other fields of a config. If not, the form does not show it, and
-    its range is not checked. None: it always counts."""
+    """Whether it has an effect, given the other fields of a config. If not, the form does not show
+    it, and its range is not checked. None: always."""
     launchers: tuple[str, ...] = ()
-    """The launchers that use it. Empty: it does not depend on the launcher."""
+    """The launchers that use it; it then decides the place. Empty: all of them."""
     constant: str = ""
     """The constant of a script that it decides."""
     comment: str = ""
@@ -83,8 +82,12 @@ class Row:
     wide: bool = False
     """Whether it needs a row of its own in the form, because its values are long."""
 
+    def __post_init__(self) -> None:
+        if self.launchers:
+            object.__setattr__(self, "decides", "place")
+
     def counts(self, config: TrainingFields) -> bool:
-        """Return whether the field counts with the other fields of a config."""
+        """Return whether the field has an effect, given the other fields of a config."""
         return self.counts_if is None or bool(self.counts_if(config))
 
 
@@ -144,7 +147,7 @@ def _sums_over_workers(strategy: Traits) -> bool:
 
 # A row reads: default and label; help; where it counts; its constant.
 # fmt: off
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TrainingFields:
     """What is trained, on which data, and by which loop."""
 
@@ -191,7 +194,7 @@ class TrainingFields:
         None, "Model",
         "A built-in model, or your own as module:function or file.py:function. The function "
         "returns a Keras model, compiled with its loss and optimizer, and with "
-        "metrics=['accuracy'] to show the accuracy.",
+        "metrics=['accuracy'] to show the accuracy. Empty: the default model for the data.",
     )
     step: str | None = row(
         None, "Train step",
@@ -203,7 +206,7 @@ class TrainingFields:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DeviceFields:
     """The replicas, their devices and processes, and how they exchange gradients."""
 
@@ -214,19 +217,21 @@ class DeviceFields:
     )
     replicas: int | None = row(
         None, "Replicas",
-        "Copies of the model that train in sync. Several on one device are virtual.",
+        "Copies of the model that train in sync. Several on one device are virtual. Empty: one for "
+        "each GPU, or two virtual ones on the CPU.",
         above_zero=2, shown_by=lambda strategy: strategy.mirrors,
         constant="REPLICAS",
     )
     workers: int | None = row(
         None, "Workers",
-        "Processes that train, each with its own replicas.",
+        "Processes that train, each with its own replicas. Empty: two, or for ParameterServer one "
+        "on each GPU.",
         above_zero=2, used_by=_has_workers,
         constant="WORKERS",
     )
     parameter_servers: int | None = row(
         None, "Parameter servers",
-        "Processes that hold the variables.",
+        "Processes that hold the variables. Empty: one.",
         above_zero=1, used_by=_is_asynchronous,
     )
     evaluator: bool = row(
@@ -265,19 +270,20 @@ class DeviceFields:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class InputFields:
     """The batches, and how they reach the replicas."""
 
     per_replica_batch_size: int | None = row(
         None, "Per-replica batch",
-        "Examples per replica in each step.",
+        "Examples per replica in each step. Empty: 64, or what the global batch size gives.",
         above_zero=64,
         constant="PER_REPLICA_BATCH_SIZE",
     )
     global_batch_size: int | None = row(
         None, "Global batch",
-        "Examples of all replicas in each step: per-replica size times replicas.",
+        "Examples of all replicas in each step: per-replica size times replicas. Empty: as the "
+        "per-replica size gives.",
         above_zero=128,
         constant="GLOBAL_BATCH_SIZE",
     )
@@ -301,7 +307,7 @@ class InputFields:
         8, "Data files",
         "The number of TFRecord files for the training data, in your cache folder: 192 MB in total "
         "for Fashion-MNIST.",
-        counts_if=lambda config: config.pipeline == "files",
+        above_zero=8, counts_if=lambda config: config.pipeline == "files",
         constant="DATA_FILES", comment="files that the training data is written to",
     )
     seed: int = row(
@@ -316,7 +322,7 @@ class InputFields:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RecipeFields:
     """The length of the training, and its optimizer."""
 
@@ -360,7 +366,7 @@ class RecipeFields:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LauncherFields:
     """The engine that starts the tasks, and what it is asked for."""
 
@@ -456,7 +462,7 @@ class LauncherFields:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StartFields:
     """The name of the run, what is kept of it, and how it runs and starts."""
 
@@ -477,8 +483,8 @@ class StartFields:
     )
     steps_per_call: int | str | None = row(
         None, "Steps per graph call",
-        "Steps per tf.function call. Empty: automatic. 1 helps debugging. epoch: one call for a "
-        "whole epoch; the run then stops only at its end.",
+        "Steps per tf.function call. Empty: as many as take about 0.2 s, by an estimate. 1 helps "
+        "debugging. epoch: one call for a whole epoch; the run then stops only at its end.",
         counts_if=_runs_graphs,
         constant="STEPS_PER_EXECUTION",
     )
@@ -552,13 +558,11 @@ FIELDS: Mapping[str, Row] = {
     for field in dataclasses.fields(section)
 }
 """All rows by name, section by section."""
-
-
+BATCH_SIZES = ("per_replica_batch_size", "global_batch_size")
+"""The fields of which one decides the other."""
 NOT_TRAINED = tuple(name for name, each in FIELDS.items() if each.decides == "run")
 """Fields that do not change the training: the run's name, its records, start and storage."""
 OF_LAUNCHERS = tuple(name for name, each in FIELDS.items() if each.launchers)
 """Fields that not every launcher uses."""
-NOT_IN_SCRIPTS = tuple(
-    name for name, each in FIELDS.items() if each.launchers or each.decides != "training"
-)
+NOT_IN_SCRIPTS = tuple(name for name, each in FIELDS.items() if each.decides != "training")
 """Fields that no script contains: they decide the place, time and records of a run."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import typing
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -22,9 +21,7 @@ from ..config import (
     field_types,
     fields_in,
 )
-from ..fields import FIELDS, SECTIONS
-
-_SIZES = {"per_replica_batch_size", "global_batch_size"}
+from ..fields import BATCH_SIZES, FIELDS, SECTIONS
 
 
 def add_config_flags(parser: argparse.ArgumentParser, several: Collection[str] = ()) -> None:
@@ -43,19 +40,19 @@ def add_config_flags(parser: argparse.ArgumentParser, several: Collection[str] =
 def _add_flag(group: argparse._ArgumentGroup, name: str, *, takes_several: bool) -> None:
     """Add the flag of a field, whose help says what it means, its choices and its default."""
     flag, text = "--" + name.replace("_", "-"), FIELDS[name].help
-    hint, default = field_types()[name], getattr(USUAL, name)
+    kinds, default = field_types()[name], getattr(USUAL, name)
     if name in catalog.CHOICES:
         text = f"{text} One of: {', '.join(catalog.CHOICES[name])}."
     if default not in (None, "", False):
         text = f"{text} Default: {default}."
     if takes_several:
         text = f"{text} Several values are compared."
-        stands_for = "on|off" if hint is bool else _stands_for(name)
-        group.add_argument(flag, type=_reader(hint), metavar=stands_for, nargs="+", help=text)
-    elif hint is bool:
+        stands_for = "on|off" if bool in kinds else _stands_for(name)
+        group.add_argument(flag, type=_reader(kinds), metavar=stands_for, nargs="+", help=text)
+    elif bool in kinds:
         group.add_argument(flag, action=argparse.BooleanOptionalAction, help=text)
     else:
-        group.add_argument(flag, type=_reader(hint), metavar=_stands_for(name), help=text)
+        group.add_argument(flag, type=_reader(kinds), metavar=_stands_for(name), help=text)
 
 
 def sentence(text: str) -> str:
@@ -101,7 +98,7 @@ def given_flags(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _without_overruled(values: dict[str, Any], layer: dict[str, Any]) -> dict[str, Any]:
     """Return the values without batch sizes and a model that the layer overrules."""
-    dropped = _SIZES if _SIZES & layer.keys() else set()
+    dropped = set(BATCH_SIZES if layer.keys() & BATCH_SIZES else ())
     model = catalog.MODELS.get(values.get("model") or "")
     if model is not None and layer.get("data", values.get("data")) not in model.data:
         dropped = dropped | {"model"}
@@ -135,21 +132,20 @@ def _read_file(path: Path) -> dict[str, Any]:
 
 
 def _stands_for(name: str) -> str:
-    types = typing.get_args(field_types()[name]) or (field_types()[name],)
-    if name == "gpu_memory" or str in types:
+    kinds = field_types()[name]
+    if name == "gpu_memory" or str in kinds:
         return name.rsplit("_", maxsplit=1)[-1].upper()
-    return "N" if int in types else "X" if float in types else "NAMES"
+    return "N" if int in kinds else "X" if float in kinds else "NAMES"
 
 
-def _reader(hint: Any) -> Any:
-    options = typing.get_args(hint) or (hint,)
-    if tuple[str, ...] in options:
+def _reader(kinds: tuple[Any, ...]) -> Any:
+    if tuple[str, ...] in kinds:
         return names
-    if bool in options:
+    if bool in kinds:
         return on_or_off
-    if int in options:
+    if int in kinds:
         return whole_number
-    return number if float in options else str
+    return number if float in kinds else str
 
 
 def names(text: str) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ COMMANDS = {
     "detect": ("machine:detect_flags", "show the devices of this machine"),
     "run": ("run:add_flags", "train and watch"),
     "script": ("scripts:add_flags", "print or save the script without running it"),
+    "config": ("run:config_flags", "print settings as JSON, for run --config, or their schema"),
     "runs": ("runs:runs_flags", "list, show, watch, X-ray, stop, resume, pack, delete runs"),
     "evaluate": ("runs:evaluate_flags", "test the model of a run that has ended"),
     "why": ("why:add_flags", "show where a step's time goes, and what to change"),

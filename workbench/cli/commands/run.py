@@ -1,15 +1,18 @@
-"""`workbench run`: check, start and watch."""
+"""`workbench run`: check, start and watch; and `workbench config`, the settings for it."""
 
 from __future__ import annotations
 
+import json
 import sys
 from argparse import ArgumentParser, Namespace
 
 from workbench.cli.before import ahead_of_a_run, checked, devices_for, print_notes
 from workbench.cli.flags import add_config_flags, add_runs_dir, config_from, is_bundle
+from workbench.cli.outcome import OK
 from workbench.cli.watching import follow
 from workbench.plan import rehearsal_in_words, rehearsed
 from workbench.runs import RunError, start_run
+from workbench.schema import config_schema
 from workbench.units import STEADY
 
 
@@ -34,7 +37,7 @@ def add_flags(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    """`workbench run`: check, start and watch."""
+    """`workbench run`: check, start and watch; and `workbench config`, the settings for it."""
     if arguments.script is not None:
         from .scripts import run_as_it_is
 
@@ -55,3 +58,22 @@ def run(arguments: Namespace) -> int:
         devices = devices_for(config)
         print_notes(checked(config, devices))
         return follow(start_run(config, arguments.runs_dir, devices), arguments)
+
+
+def config_flags(parser: ArgumentParser) -> None:
+    """Add the flags of `workbench config`."""
+    parser.description = (
+        "Print settings as JSON, for a file that `workbench run --config FILE` reads. Without flags"
+        " they are the defaults."
+    )
+    text = "Print the JSON schema instead: with it, editors complete and check the file."
+    parser.add_argument("--schema", action="store_true", help=text)
+    add_config_flags(parser)
+    parser.set_defaults(command=print_config)
+
+
+def print_config(arguments: Namespace) -> int:
+    """Print the config of the flags, or the schema of all configs."""
+    shown = config_schema() if arguments.schema else config_from(arguments).to_json()
+    print(json.dumps(shown, indent=2))
+    return OK

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from workbench import catalog
 from workbench.codegen import render_script
 from workbench.config import ConfigError, Problem, RunConfig
+from workbench.fields import BATCH_SIZES
 from workbench.plan import PlanError, make_plan
 from workbench.plan.applicable_fields import without_unused
 from workbench.plan.checks import wrong_by_itself
@@ -29,7 +30,6 @@ AXES = (
 something else."""
 
 BatchSize = Literal["global_batch_size", "per_replica_batch_size"]
-BATCH_SIZES = {"global_batch_size", "per_replica_batch_size"}
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def _check(config: RunConfig, axes: Mapping[str, Sequence[Any]]) -> None:
         for name, values in axes.items()
         if not values
     ]
-    if axes.keys() >= BATCH_SIZES:
+    if axes.keys() >= set(BATCH_SIZES):
         rule = "the only batch size that is varied, because it sets per_replica_batch_size"
         fix = "Give several values to one of the two only."
         problems.append(Problem("global_batch_size", rule, "both", fix))
@@ -130,7 +130,7 @@ def _with_batch(
     If this machine cannot plan the config itself, the first combination that it can plan decides.
     """
     free = replace(config, global_batch_size=None, per_replica_batch_size=None)
-    if BATCH_SIZES & combinations[0].keys():
+    if combinations[0].keys() & BATCH_SIZES:
         return free
     if given := getattr(config, shared):
         return _with(free, shared, given)

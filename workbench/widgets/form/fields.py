@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -332,8 +331,8 @@ class CheckField(Field):
 
 def field_of(name: str) -> Field:
     """Return the control of a config's field, as its choices or its type ask for it."""
-    row, hint, default = FIELDS[name], field_types()[name], getattr(DEFAULTS, name)
-    kinds, optional = typing.get_args(hint) or (hint,), default is None
+    row, kinds, default = FIELDS[name], field_types()[name], getattr(DEFAULTS, name)
+    optional = default is None
     if name in CHOICES:
         return ChoiceField(name, row.label, CHOICES[name], usual=row.hint if optional else None)
     if bool in kinds:

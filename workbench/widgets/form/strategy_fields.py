@@ -22,23 +22,22 @@ def row_of(strategy: str) -> catalog.Strategy:
 
 def fields_of(strategy: str) -> dict[str, bool]:
     """Return, for each field that some strategies do not use, whether this strategy uses it."""
-    row = row_of(strategy)
     needs = {name: each.shown_by or each.used_by for name, each in FIELDS.items()}
-    return {name: need(row) for name, need in needs.items() if need}
+    return {name: need(row_of(strategy)) for name, need in needs.items() if need}
 
 
 def fields_shown(config: RunConfig, devices: Devices) -> dict[str, bool]:
     """Return, for each field, whether this config uses it."""
-    row, gpus = row_of(config.strategy), bool(devices.gpus)
+    on_tpu, gpus = row_of(config.strategy).tpu, bool(devices.gpus)
     shown = {
-        name: each.counts(config) and config.launcher in (each.launchers or [config.launcher])
-        for name, each in FIELDS.items()
+        name: row.counts(config) and config.launcher in (row.launchers or [config.launcher])
+        for name, row in FIELDS.items()
     }
     for name, used in fields_of(config.strategy).items():
         shown[name] &= used
-    shown["replicas"] |= row.tpu and config.tpu != LOCAL
-    shown["devices"] = not row.tpu and (gpus or config.devices is not None)
-    shown["gpu_memory"] = not row.tpu and (gpus or bool(config.gpus_per_task))
+    shown["replicas"] |= on_tpu and config.tpu != LOCAL
+    shown["devices"] = not on_tpu and (gpus or config.devices is not None)
+    shown["gpu_memory"] = not on_tpu and (gpus or bool(config.gpus_per_task))
     return shown
 
 
