@@ -211,6 +211,13 @@ def test_the_changed_one_of_two_batch_sizes_counts_and_the_other_stays_an_edit()
     assert script.config.global_batch_size == 256
 
 
+def test_of_two_changed_batch_sizes_that_of_a_replica_counts() -> None:
+    of_a_replica = ("PER_REPLICA_BATCH_SIZE = 64", "PER_REPLICA_BATCH_SIZE = 16")
+    of_all = ("GLOBAL_BATCH_SIZE = 128", "GLOBAL_BATCH_SIZE = 100")
+    config = opened(FASHION, of_a_replica, of_all).config
+    assert (config.per_replica_batch_size, config.global_batch_size) == (16, None)
+
+
 def test_an_impossible_value_is_left_to_the_form() -> None:
     script = opened(FASHION, ("EPOCHS = 2", "EPOCHS = -2"))
     assert script.config.epochs == -2

@@ -72,7 +72,7 @@ def _all(plan: Plan) -> Iterator[tuple[str, str, str]]:
     yield from planned
     known = {name for name, *_ in planned}
     for field, row in FIELDS.items():
-        if row.constant and row.constant not in known:
+        if row.comment and row.constant not in known:
             yield _of(plan.config, field)
 
 

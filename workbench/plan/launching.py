@@ -1,4 +1,4 @@
-"""The fields that each launcher uses, and the devices planned for the hosts of an engine."""
+"""What a launcher asks of a config, and the devices planned for the hosts of an engine."""
 
 from __future__ import annotations
 
@@ -124,7 +124,8 @@ def check_launcher(findings: Findings, config: RunConfig) -> None:
         )
     for name in OF_LAUNCHERS:
         value = getattr(config, name)
-        if name != "job_setup" and isinstance(value, str) and len(value.splitlines()) > 1:
+        is_a_name = getattr(USUAL, name) is None and isinstance(value, str)
+        if is_a_name and len(value.splitlines()) > 1:
             findings.add(name, "one line", value, "Write the name alone.")
 
 

@@ -114,7 +114,6 @@ def check_sharding(findings: Findings, config: RunConfig, workers: int, train: i
             rule = f"auto, data or off with the pipeline {config.pipeline}, whose data is in memory"
             findings.add("auto_shard", rule, "file", "Choose the pipeline files, or auto.")
         return
-    findings.positive("data_files", config.data_files, 8)
     if config.data_files > max(1, train):
         rule = f"at most the {train:,} training examples"
         findings.add("data_files", rule, config.data_files, "Set it to 8, for example.")

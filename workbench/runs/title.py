@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench import catalog
-from workbench.config import RunConfig
+from workbench.config import USUAL
 from workbench.runs.folder.files import RunError, read_json
 from workbench.runs.folder.tasks import workers_of
 
@@ -63,7 +63,7 @@ _SETTINGS: Mapping[str, Callable[[Any], str]] = {
     "xla": lambda _: "XLA",
     "seed": lambda seed: f"seed {seed}",
 }
-_USUAL = RunConfig().to_json()
+_USUAL = USUAL.to_json()
 
 
 def start_of(created: float, *, dated: bool = False) -> str:

@@ -19,11 +19,6 @@ OVERRULED: dict[str, dict[str, Any]] = {
     "learning_rate": {"learning_rate_scaling": "none"},
 }
 """Fields whose changed constant overrules other fields."""
-EXPRESSIONS: dict[str, Mapping[str, Any]] = {
-    "cross_device_ops": catalog.CROSS_DEVICE_OPS,
-    "optimizer": catalog.OPTIMIZERS,
-}
-"""Fields whose constants are code, each with the table of that code."""
 
 
 def with_changes(config: RunConfig, before: ast.Module, now: ast.Module) -> RunConfig:
@@ -32,7 +27,7 @@ def with_changes(config: RunConfig, before: ast.Module, now: ast.Module) -> RunC
     A constant without a value for its field, such as a text in place of a number, stays out.
     """
     old, new = constants(before), constants(now)
-    for field, row in FIELDS.items():
+    for field, row in reversed(list(FIELDS.items())):  # a replica's batch size last
         code = new.get(row.constant)
         if code is None or code == old.get(row.constant, code) or not _decides(config, field):
             continue
@@ -62,8 +57,9 @@ def _decides(config: RunConfig, field: str) -> bool:
 
 
 def _value(field: str, code: str) -> Any:
-    if field in EXPRESSIONS:
-        return {row.expression: key for key, row in EXPRESSIONS[field].items()}[code]
+    if field in ("cross_device_ops", "optimizer"):
+        rows: Mapping[str, Any] = catalog.CHOICES[field]
+        return {row.expression: key for key, row in rows.items()}[code]
     return code.rpartition(".")[2].lower() if field == "auto_shard" else ast.literal_eval(code)
 
 

@@ -13,6 +13,7 @@ import pytest
 from tests.machines import FOUR_GPUS, LAPTOP
 from tests.waiting import LIMIT_SECONDS, until
 from workbench import RunConfig, catalog
+from workbench.fields import BATCH_SIZES
 from workbench.plan import Problem
 from workbench.widgets.form.form import Form, FormState
 
@@ -47,7 +48,7 @@ def test_opens_on_all_gpus_if_there_are_several() -> None:
 
 
 def test_shows_every_field_of_a_config_with_help(form: Form) -> None:
-    shown = {field.name for field in form.parts.all} | set(form.parts.batch.NAMES)
+    shown = {field.name for field in form.parts.all} | set(BATCH_SIZES)
     assert shown == set(RunConfig.__dataclass_fields__)
     for field in (*form.parts.all, *form.parts.batch.fields):
         assert 'role="tooltip"' in field._help.value, field.name

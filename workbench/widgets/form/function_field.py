@@ -31,7 +31,6 @@ class FunctionField(Field):
     def __init__(
         self,
         name: str,
-        label: str,
         rows: Mapping[str, Choice],
         *,
         example: str,
@@ -44,6 +43,7 @@ class FunctionField(Field):
         `runs_dir` is the folder of runs, which keeps the texts of functions whose names are typed.
         """
         self._rows, self._usual, self._function = rows, usual, function
+        label = FIELDS[name].label
         self._typed = TypedFunctions(name, runs_dir)
         options = [] if function is None else [(f"{function.name}()", HERE)]
         options += [] if usual is None else [(usual[0], USUAL)]
@@ -111,7 +111,7 @@ def model_field(
     usual = "Default for the data", "The default model for the chosen data."
     example = "build_model or my_models.py:build_model"
     return FunctionField(
-        "model", "Model", MODELS, example=example, usual=usual, function=function, runs_dir=runs_dir
+        "model", MODELS, example=example, usual=usual, function=function, runs_dir=runs_dir
     )
 
 
@@ -120,9 +120,7 @@ def data_field(
 ) -> FunctionField:
     """Return the field of the data."""
     example = "load_data or my_data.py:load_data"
-    return FunctionField(
-        "data", "Data", DATA, example=example, function=function, runs_dir=runs_dir
-    )
+    return FunctionField("data", DATA, example=example, function=function, runs_dir=runs_dir)
 
 
 def step_field(
@@ -132,7 +130,7 @@ def step_field(
     usual = "Default step", "Forward pass, gradients, update: see the script."
     example = "train_step or my_steps.py:train_step"
     return FunctionField(
-        "step", "Train step", {}, example=example, usual=usual, function=function, runs_dir=runs_dir
+        "step", {}, example=example, usual=usual, function=function, runs_dir=runs_dir
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import ipywidgets as ipw
 
 from workbench import catalog
-from workbench.fields import FIELDS, SECTIONS, LauncherFields
+from workbench.fields import BATCH_SIZES, FIELDS, SECTIONS, LauncherFields
 from workbench.widgets.parts.fold import Fold
 from workbench.widgets.parts.page_parts import ANY_WIDTH, styled
 
@@ -72,7 +72,7 @@ def make_fields(
         "gpu_memory": gpu_memory_field(),
         "steps_per_call": steps_per_call_field(),
     }
-    names = [name for name in FIELDS if name not in BatchFields.NAMES]
+    names = [name for name in FIELDS if name not in BATCH_SIZES]
     singles = tuple(special[name] if name in special else field_of(name) for name in names)
     return Parts(BatchFields(), strategy, devices, singles)
 
@@ -86,7 +86,7 @@ GROUPS = {
     title: tuple(
         field.name
         for field in dataclasses.fields(section)
-        if field.name not in (*FIRST, *BatchFields.NAMES)
+        if field.name not in (*FIRST, *BATCH_SIZES)
     )
     for title, section in SECTIONS.items()
 }

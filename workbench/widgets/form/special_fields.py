@@ -8,7 +8,7 @@ from typing import Any
 import ipywidgets as ipw
 
 from workbench.catalog import STRATEGIES, Choice
-from workbench.fields import FIELDS
+from workbench.fields import BATCH_SIZES, FIELDS
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import column, html, set_visible, styled
 
@@ -36,10 +36,8 @@ class BatchFields:
     resulted from it leads.
     """
 
-    NAMES = ("per_replica_batch_size", "global_batch_size")
-
     def __init__(self) -> None:
-        self.fields = [TextField(name, FIELDS[name].label) for name in self.NAMES]
+        self.fields = [TextField(name, FIELDS[name].label) for name in BATCH_SIZES]
         self._leader: int | None = None
         self._emptied: int | None = None
         """The size that the person emptied while the other one leads."""
@@ -63,15 +61,15 @@ class BatchFields:
         Raises:
             UnreadableError: the size typed last is not a whole number.
         """
-        sizes: dict[str, int | None] = dict.fromkeys(self.NAMES)
+        sizes: dict[str, int | None] = dict.fromkeys(BATCH_SIZES)
         if self._leader is not None:
-            sizes[self.NAMES[self._leader]] = self._number(self._leader)
+            sizes[BATCH_SIZES[self._leader]] = self._number(self._leader)
         return sizes
 
     @property
     def leader(self) -> str:
         """The config field that was typed last."""
-        return self.NAMES[self._leader or 0]
+        return BATCH_SIZES[self._leader or 0]
 
     def write(
         self, per_replica: int | None, joined: int | None, *, synchronous: bool = True
@@ -216,7 +214,7 @@ class DevicesField(Field):
         self._checks: dict[str, Any] = {}
         self._label = html("<div><b>Devices</b></div>", description="Devices")
         about = "If none is ticked, all GPUs are used; without a GPU, the CPU."
-        super().__init__("devices", "Devices", self._row, about)
+        super().__init__("devices", FIELDS["devices"].label, self._row, about)
         self._parts = [self._label, self._row, self._help]
         self.offer(names)
 
