@@ -97,7 +97,7 @@ def test_too_little_memory_is_a_failure(terminal: Terminal) -> None:
 @pytest.mark.slow
 def test_a_search_ends_with_a_line_of_json(terminal: Terminal) -> None:
     # Odd sizes leave one example over: too few for a last batch of two replicas.
-    few = ("--synthetic-examples", 19, "--replicas", 2, "--last-batch", "keep", "--loop", "fit")
+    few = ("--synthetic-examples", 19, "--replicas", 2, "--last-batch", "keep", "--loop", "custom")
     done = terminal.type("find", "batch-size", *few, "--json")
     assert done.returncode == 0, done.stderr
     result = last_json(done)
