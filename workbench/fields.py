@@ -116,7 +116,7 @@ def _is_synthetic(config: TrainingFields) -> bool:
     return config.data == "synthetic"
 
 
-def _is_custom(config: TrainingFields) -> bool:
+def _is_not_fit(config: TrainingFields) -> bool:
     return config.loop != "fit"
 
 
@@ -202,7 +202,7 @@ class TrainingFields:
         "It takes model, features and labels, updates the weights, and returns the loss of each "
         "example or their mean; to get the accuracy, return the outputs too. Empty: the built-in "
         "step.",
-        counts_if=_is_custom,
+        counts_if=_is_not_fit,
     )
 
 
@@ -361,7 +361,7 @@ class RecipeFields:
         "Clip the gradient, summed over the replicas, to this global norm (custom loop). Empty: no "
         "clipping.",
         hint="no clipping", above_zero=1.0,
-        shown_by=_is_synchronous, counts_if=_is_custom,
+        shown_by=_is_synchronous, counts_if=_is_not_fit,
         constant="CLIP_NORM", comment="of the gradient summed over the replicas",
     )
 
