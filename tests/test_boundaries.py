@@ -26,7 +26,7 @@ ROOMS: dict[str, set[str]] = {
     "hosts": set(),
     "environments": {"devices"},
     "units": set(),
-    "plan": {"config", "fields", "catalog", "devices", "syntax", "units"},
+    "plan": {"config", "fields", "catalog", "devices", "lazy", "syntax", "units"},
     "engine": set(),
     "observe": set(),
     "codegen": {"config", "fields", "catalog", "plan", "syntax"},

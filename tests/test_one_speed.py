@@ -18,10 +18,8 @@ from workbench.feed.row import row_of
 from workbench.feed.snapshot import RunSnapshot, snapshot_parts
 from workbench.report import write_report
 from workbench.runs import Run
-from workbench.runs.folder.files import read_json
 from workbench.runs.folder.locks import state_dir
-from workbench.runs.records.arrays import read_tasks
-from workbench.runs.records.progress import shape_of
+from workbench.runs.records.arrays import Shape, read_tasks
 from workbench.runs.records.speed import steady_rate
 from workbench.verdict.recorded import read_recorded
 from workbench.widgets.run.plain_view import head
@@ -45,13 +43,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
 @pytest.fixture(scope="module")
 def rate(run: Run) -> float:
     """The speed in the steady state, from the run's records."""
-    found = steady_rate(read_tasks(run.dir, shape_of(read_json(run.dir / "plan.json"))))
+    found = steady_rate(read_tasks(run.dir, Shape.of(run.plan)))
     assert found is not None
     return found
 
 
 def test_every_reader_gives_the_same_speed(run: Run, rate: float) -> None:
-    plan = read_json(run.dir / "plan.json")
     snapshot = snapshot_parts(RunSnapshot.at(run, run.plan))
     speeds = {
         "run --json": run.result()["examples_per_second"],
@@ -60,7 +57,7 @@ def test_every_reader_gives_the_same_speed(run: Run, rate: float) -> None:
         "run view": snapshot["results"]["examplesPerSecond"],
         "compare": measure(run).examples_per_second,
         "scale": next(iter(speeds_of(run, [run]).values()))[1],
-        "why": read_recorded(run, plan).examples_per_second,
+        "why": read_recorded(run).examples_per_second,
     }
     assert speeds == dict.fromkeys(speeds, rate)
 

@@ -14,12 +14,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from tests.benchmarks.report import Limit, print_line
+from tests.machines import LAPTOP
 from workbench.config import RunConfig
+from workbench.plan import make_plan
 from workbench.runs import Run
 from workbench.runs.folder.files import json_text, make_folder, new_id
 
@@ -34,11 +37,16 @@ QUICK_ROUNDS = 3
 def make_run(root: Path, steps: int) -> Run:
     """Write a finished run's folder with records of all steps."""
     epochs = {"steps_per_epoch": 1000, "epochs": max(1, steps // 1000), "total_steps": steps}
-    plan = {"num_replicas_in_sync": REPLICAS, **epochs}
+    plan = replace(
+        make_plan(RunConfig(), LAPTOP),
+        num_replicas_in_sync=REPLICAS,
+        local_replicas=REPLICAS,
+        **epochs,
+    )
     run_id = new_id(root)
     texts = {
         "config.json": json_text(RunConfig().to_json()),
-        "plan.json": json_text(plan),
+        "plan.json": json_text(plan.to_json()),
         "run.json": json_text({"version": 1, "id": run_id, "state_dir": str(root / "state")}),
         "train.py": "",
     }

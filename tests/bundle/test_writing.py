@@ -11,6 +11,7 @@ import pytest
 from tests.bundle.bundles import VERSIONS, bundle_of, certified_run, texts_in
 from tests.codegen.golden import OWN_MODEL
 from tests.machines import LAPTOP
+from tests.runs.run_folders import replan
 from tests.widgets.folders import CONFIG, records, write_run, write_steps
 from workbench.bundle import read_bundle, write_bundle
 from workbench.bundle.certificate import in_words, own_certificate, saved_certificate
@@ -75,9 +76,8 @@ def test_a_module_that_no_package_provides_is_named(run: Run) -> None:
 
 def test_fields_that_fit_only_this_machine_are_left_out(tmp_path: Path) -> None:
     run = certified_run(tmp_path / "runs")
-    here = {**run.config.to_json(), "interpreter": "/no/such", "archive": "/mnt", "start_now": True}
-    here |= {"launcher": "slurm", "partition": "gpu"}
-    (run.dir / "config.json").write_text(json_text(here))
+    here = {"interpreter": "/no/such", "archive": "/mnt", "start_now": True}
+    replan(run, config=replace(run.config, launcher="slurm", partition="gpu", **here))
     config = read_bundle(bundle_of(run, tmp_path / "b.zip")).config
     assert (config.interpreter, config.archive, config.start_now) == (None, None, False)
     assert (config.launcher, config.partition) == ("local", None)

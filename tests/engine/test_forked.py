@@ -1,7 +1,6 @@
 """Forked processes give the results of cold ones: runs, and programs about runs."""
 
 import dataclasses
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 from tests.engine.training import weights
 from tests.machines import LAPTOP
-from tests.runs.run_folders import event_of
+from tests.runs.run_folders import event_of, replan
 from tests.waiting import LIMIT_SECONDS
 from workbench import devices
 from workbench.config import RunConfig
@@ -98,8 +97,7 @@ def test_xray_evaluation_and_certificate_are_the_same_forked_and_cold(
     run = train(ahead, **fields)
     results = []
     for start in ("auto", "cold"):
-        config = dataclasses.replace(run.config, start=start)
-        (run.dir / "config.json").write_text(json.dumps(config.to_json()))
+        replan(run, config=dataclasses.replace(run.config, start=start))
         results.append((run.xray(3), run.evaluate(), certify(run, [run])))
     assert results[0] == results[1]
     assert forks == ["xray"] * len(run.tasks) + ["evaluate", "certify"]

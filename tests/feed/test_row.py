@@ -51,8 +51,8 @@ def test_a_run_of_another_release_is_unreadable_and_its_row_has_the_fix(
 
 def test_a_config_of_another_release_is_refused_with_its_file(tmp_path: Path) -> None:
     run = write_run(tmp_path)
-    changed(run, "config.json", version=99)
-    with pytest.raises(RunError, match=r"config\.json does not .*99.*the release that wrote it"):
+    changed(run, "plan.json", config={"version": 99})
+    with pytest.raises(RunError, match=r"plan\.json does not .*99.*the release that wrote it"):
         _ = run.config
 
 

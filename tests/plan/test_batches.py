@@ -9,7 +9,8 @@ from tests.machines import FOUR_GPUS, LAPTOP, TWO_GPUS
 from workbench.config import Problem, RunConfig
 from workbench.devices import Devices
 from workbench.plan import Plan, PlanError, make_plan
-from workbench.plan.batches import even_batch, split
+from workbench.plan.batches import split
+from workbench.plan.plan import even_batch
 
 OWN = f"{Path(__file__).parents[1] / 'engine' / 'own_models.py'}:plain"
 

@@ -10,7 +10,7 @@ from tests.machines import GIB, LAPTOP, ONE_GPU, TWO_GPUS, machine
 from workbench.config import Problem, RunConfig
 from workbench.devices import Devices
 from workbench.plan import PlanError, make_plan
-from workbench.plan.own_data import ARRAYS, DATASET, DataFacts
+from workbench.plan.plan import ARRAYS, DATASET, DataFacts
 
 BILLION = 10**9
 ONE = {"strategy": "one_device"}

@@ -7,7 +7,12 @@ import pytest
 from tests.machines import LAPTOP
 from workbench.config import Problem, RunConfig
 from workbench.plan import Plan, PlanError, make_plan
-from workbench.plan.sharding import NOT_THE_SAME_AS_ALONE, NOT_THE_SAME_BATCHES, Sharding
+from workbench.plan.sharding import (
+    NOT_THE_SAME_AS_ALONE,
+    NOT_THE_SAME_BATCHES,
+    Sharding,
+    read_per_step,
+)
 
 
 def plan(**fields: Any) -> Plan:
@@ -124,7 +129,7 @@ def test_a_worker_reads_its_part_of_a_batch_or_all_of_it(
     fields: dict[str, Any], examples: int
 ) -> None:
     every = {"strategy": "multi_worker_mirrored", "pipeline": "files", **fields}
-    assert plan(**every, global_batch_size=128).read_per_step == examples
+    assert read_per_step(plan(**every, global_batch_size=128)) == examples
 
 
 def test_notes_name_the_pipelines_with_other_batches() -> None:

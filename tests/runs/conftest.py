@@ -10,7 +10,6 @@ from tests.runs.records.written_run import WrittenRun
 from tests.runs.run_folders import Runs
 from tests.runs.task_groups import TaskGroups
 from workbench.runs import Run
-from workbench.runs.folder.files import read_json
 from workbench.runs.folder.locks import state_dir
 from workbench.runs.processes.bounds import Bounds
 from workbench.runs.processes.environment import Launch
@@ -60,10 +59,9 @@ def group_of() -> Iterator[TaskGroups]:
     started = []
 
     def start(run: Run) -> TaskGroup:
-        card, plan = (read_json(run.dir / name) for name in ("run.json", "plan.json"))
-        launch = Launch.of(run.dir, card, plan)
+        launch = Launch.of(run.dir)
         starter = LocalTaskStarter(run.dir, launch, (), Forks(launch, run.dir, COLD))
-        group = TaskGroup(run.dir, plan, starter, launch.interpreter, Bounds())
+        group = TaskGroup(run.dir, run.plan, starter, launch.interpreter, Bounds())
         started.append(group)
         group.choose_addresses()
         group.start(0.0)

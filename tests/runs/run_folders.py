@@ -8,15 +8,17 @@ import os
 import signal
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from tests.machines import LAPTOP
+from tests.machines import LAPTOP, TWO_GPUS
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.config import RunConfig
 from workbench.fields import OF_LAUNCHERS
+from workbench.plan import make_plan
 from workbench.runs import Run, start_run, start_script
 from workbench.runs.folder import locks
 from workbench.runs.folder.files import json_text, make_folder, new_id, sha256
@@ -48,6 +50,15 @@ FEW_STEPS = {
     "rendezvous_seconds": int(LIMIT_SECONDS),
 }
 """A config that trains the MLP with TensorFlow for a few steps on two workers."""
+ON_TWO_REPLICAS = make_plan(RunConfig(global_batch_size=16), TWO_GPUS)
+"""The plan of two replicas that share no device."""
+
+
+def replan(run: Run, **fields: Any) -> Run:
+    """Write the plan of a run with other fields."""
+    plan = replace(run.plan, **fields)
+    (run.dir / "plan.json").write_text(json_text(plan.to_json()))
+    return run
 
 
 class Runs:
@@ -65,21 +76,21 @@ class Runs:
         tasks = tuple(options.get("tasks", ("worker-0",)))
         steps, per_epoch = options.get("steps", 60), options.get("steps_per_epoch", 30)
         script = script.replace("OPTIONS: dict = {}", f"OPTIONS = {options!r}")
-        plan = {
-            "num_replicas_in_sync": 2 * sum(task.startswith("worker") for task in tasks),
-            "local_replicas": 2,
-            "global_batch_size": 16,
-            "steps_per_epoch": per_epoch,
-            "epochs": steps // per_epoch,
-            "total_steps": steps,
-            "tasks": tasks,
-            "keras": options.get("keras", "3"),
-            "physical_devices": options.get("devices", ["CPU:0"]),
-        }
         config = RunConfig(
             epochs=steps // per_epoch,
             interpreter=options.get("python"),
             **{"start": "cold", **{name: options[name] for name in OF_CONFIG if name in options}},
+        )
+        plan = replace(
+            ON_TWO_REPLICAS,
+            config=config,
+            num_replicas_in_sync=2 * sum(task.startswith("worker") for task in tasks),
+            steps_per_epoch=per_epoch,
+            epochs=steps // per_epoch,
+            total_steps=steps,
+            tasks=tasks,
+            keras=options.get("keras", "installed"),
+            physical_devices=tuple(options.get("devices", ["CPU:0"])),
         )
         run_id = new_id(self.root)
         card = {
@@ -94,7 +105,7 @@ class Runs:
         }
         texts = {
             "config.json": json_text(config.to_json()),
-            "plan.json": json_text(plan),
+            "plan.json": json_text(plan.to_json()),
             "run.json": json_text(card),
             "train.py": script,
         }

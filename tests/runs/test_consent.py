@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.machines import LAPTOP
+from tests.runs.run_folders import replan
 from tests.widgets.folders import CONFIG, write_run
 from workbench import make_plan, render_script
 from workbench.runs import Run, RunError
@@ -92,7 +93,7 @@ def test_a_run_with_more_code_than_its_script_is_left_to_the_terminal(name: str,
 
 
 def test_a_job_is_left_to_the_terminal_because_it_has_its_own_environment(run: Run) -> None:
-    change(run, "config.json", launcher="slurm", job_setup="evil")
+    replan(run, config=dataclasses.replace(CONFIG, launcher="slurm", job_setup="evil"))
     with pytest.raises(RunError, match="executes more than its script: a job of slurm"):
         foreign_code(run.dir)
 

@@ -1,12 +1,13 @@
 """The code that a form executes if it shows the settings of a foreign run, as people see it."""
 
-import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.runs.run_folders import replan
 from tests.widgets.folders import write_run
 from workbench.runs import Run
 from workbench.runs.folder.trust import trust
@@ -21,8 +22,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 def code_of(run: Run, agreed: str = "", **settings: Any) -> ForeignSettings | None:
     """Write these settings into the run, and return the code that they name."""
-    path = run.dir / "config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **settings}))
+    replan(run, config=replace(run.config, **settings))
     return foreign_settings(run.dir, agreed=agreed)
 
 

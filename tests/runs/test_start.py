@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,14 +12,14 @@ import pytest
 from tests.engine.training import write_run
 from tests.forked import run_code
 from tests.machines import FOUR_GPUS, LAPTOP
-from tests.runs.run_folders import QUICK, Runs, pid_of, states
+from tests.runs.run_folders import QUICK, Runs, pid_of, replan, states
 from tests.waiting import LIMIT_SECONDS, until
 from workbench import RunConfig
 from workbench.codegen import render_script
 from workbench.devices import Devices
 from workbench.plan import PlanError, make_plan
 from workbench.runs import Run, RunError, list_runs, start_edited, start_run, start_script
-from workbench.runs.folder.files import json_text, read_json, sha256, write_text
+from workbench.runs.folder.files import read_json, sha256
 
 MACHINE = Devices(
     cpu_model=None,
@@ -164,13 +165,12 @@ def test_a_supervisor_that_cannot_start_is_a_clear_error(
 
 def test_a_torn_file_is_a_clear_error_and_the_other_runs_are_listed(runs: Runs) -> None:
     whole, torn, gone = runs.make(), runs.make(), runs.make()
-    for name in ("plan.json", "config.json"):
-        text = (torn.dir / name).read_text()
-        (torn.dir / name).write_text(text[: len(text) // 2])
+    text = (torn.dir / "plan.json").read_text()
+    (torn.dir / "plan.json").write_text(text[: len(text) // 2])
     (gone.dir / "run.json").write_text("")
-    with pytest.raises(RunError, match=r"config\.json cannot be read"):
+    with pytest.raises(RunError, match=r"plan\.json cannot be read"):
         start_script(torn.dir, QUICK)
-    with pytest.raises(RunError, match=r"config\.json cannot be read"):
+    with pytest.raises(RunError, match=r"plan\.json cannot be read"):
         _ = torn.config
     assert [run.id for run in list_runs(runs.root)] == [torn.id, whole.id, gone.dir.name]
 
@@ -277,8 +277,7 @@ def test_a_real_run_finishes_and_resumes_for_more_epochs(runs: Runs) -> None:
     plan = run.plan
     assert run.name == '"quoted"'
     assert plan.to_json() == read_json(run.dir / "plan.json")
-    asked = read_json(run.dir / "config.json") | {"name": "x" * 5000}  # from an earlier release
-    write_text(run.dir / "config.json", json_text(asked))
+    replan(run, config=replace(run.config, name="x" * 5000))  # from an earlier release
     resumed: Run = run.resume(epochs=2)
     assert resumed.wait(LIMIT_SECONDS) == "finished", run.failure
     assert (run.dir / "train-1.py").read_text() == first

@@ -13,7 +13,7 @@ import pytest
 from tests.widgets.folders import CONFIG, write_run
 from workbench import catalog
 from workbench.runs import Run
-from workbench.runs.title import start_of, strategy_of
+from workbench.runs.title import start_of
 
 DAY_SECONDS = 86400
 
@@ -65,28 +65,6 @@ def test_the_start_has_the_date_only_if_it_is_not_today() -> None:
     assert today in start_of(now)
     assert start_of(now, dated=True).endswith(f", {today}")
     assert start_of(now - 2 * DAY_SECONDS).count(",") == 1
-
-
-@pytest.mark.parametrize(
-    ("plan", "text"),
-    [
-        ({"strategy": "mirrored", "num_replicas_in_sync": 1}, "Mirrored x 1"),
-        ({"strategy": "central_storage", "num_replicas_in_sync": 4}, "CentralStorage x 4"),
-        ({"strategy": "tpu", "num_replicas_in_sync": 8}, "TPU x 8"),
-        ({"strategy": "one_device", "num_replicas_in_sync": 1}, "OneDevice"),
-        ({"strategy": "default", "num_replicas_in_sync": 1}, "Default"),
-        (
-            {"strategy": "multi_worker_mirrored", "tasks": ["worker-0", "worker-1"]},
-            "MultiWorkerMirrored x 2",
-        ),
-        (
-            {"strategy": "parameter_server", "tasks": ["chief-0", "worker-0", "ps-0"]},
-            "ParameterServer x 1",
-        ),
-    ],
-)
-def test_each_strategy_counts_its_replicas_or_workers(plan: dict[str, object], text: str) -> None:
-    assert strategy_of(plan) == text
 
 
 @pytest.mark.parametrize(

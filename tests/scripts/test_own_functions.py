@@ -14,7 +14,7 @@ from workbench.codegen.carried import split_config
 from workbench.codegen.script import OWN
 from workbench.config import RunConfig
 from workbench.plan import PlanError, make_plan
-from workbench.plan.own_data import DataFacts
+from workbench.plan.plan import DataFacts
 from workbench.runs.functions import keep_function
 from workbench.scripts import Opened, ScriptError, read_script
 

@@ -10,7 +10,7 @@ from tests.machines import LAPTOP
 from tests.verdict.steps import broken_down, with_shares
 from workbench.config import RunConfig
 from workbench.plan import PlanError, make_plan
-from workbench.plan.own_data import DATASET, DataFacts
+from workbench.plan.plan import DATASET, DataFacts
 from workbench.verdict.causes import CAUSES, Case, ranked, suggest, undecided, without_change
 from workbench.verdict.parts import PARTS, WITHIN_COMPUTE
 

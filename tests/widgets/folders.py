@@ -55,7 +55,7 @@ def write_run(
     (folder / "plan.json").write_text(json_text(plan.to_json()))
     (folder / "run.json").write_text(json_text(card))
     (folder / "train.py").write_text(script)
-    keep_files(plan.to_json(), folder)
+    keep_files(plan, folder)
     for earlier in ("queued", "starting"):
         _append(folder / "events.jsonl", {"event": "state", "state": earlier})
     _append(folder / "events.jsonl", {"event": "state", "state": state, **more})

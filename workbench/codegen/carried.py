@@ -16,7 +16,7 @@ from ..plan.launching import for_anywhere
 
 if TYPE_CHECKING:
     from ..plan import Plan
-    from ..plan.own_function import OwnFunction
+    from ..plan.plan import OwnFunction
 
 BEGIN, GO_ON = "# config: ", "#     "
 """The beginnings of the first line of the comment, and of its other lines."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from .. import catalog
 from ..fields import FIELDS
+from ..plan.sharding import read_per_step
 
 if TYPE_CHECKING:
     from ..config import RunConfig
@@ -135,7 +136,7 @@ def _device_constants(plan: Plan) -> Iterator[tuple[str, str, str]]:
     split = "no effect in one process" if alone else "how training data is split among workers"
     yield "AUTO_SHARD", policy, split
     yield _of(plan.config, "data_files")
-    yield "READ_PER_STEP", repr(plan.read_per_step), _read_per_step(plan)
+    yield "READ_PER_STEP", repr(read_per_step(plan)), _read_per_step(plan)
 
 
 def _tasks(plan: Plan) -> str:
@@ -146,7 +147,7 @@ def _tasks(plan: Plan) -> str:
 def _read_per_step(plan: Plan) -> str:
     if plan.workers == 1:
         return "examples read for a step"
-    if plan.read_per_step == plan.global_batch_size:
+    if read_per_step(plan) == plan.global_batch_size:
         return "examples that each worker reads for a step, of which it keeps its part"
     return f"{plan.global_batch_size} / {plan.workers} workers: examples that each reads for a step"
 

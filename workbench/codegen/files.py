@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from .. import catalog
 from ..plan.launching import is_local
-from ..plan.own_data import DATASET
+from ..plan.plan import DATASET
+from ..plan.sharding import read_per_step
 from .carried import reads_folder
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def _pipeline(plan: Plan) -> dict[str, str]:
     if plan.pipeline == "indexed":
         return {**order, **tests, "pipeline": "pipelines/indexed"}
     alone = len(plan.tasks) == 1 and not plan.on_tpu
-    if alone or plan.read_per_step == plan.global_batch_size:
+    if alone or read_per_step(plan) == plan.global_batch_size:
         return {**order, "pipeline": f"pipelines/{'usual' if alone else 'sharded'}"}
     return {**order, **tests, "pipeline": "pipelines/usual_workers"}
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from .. import catalog
 from ..plan.names import ENGINE
-from ..plan.own_function import SCRIPT_NAMES, OwnFunction
+from ..plan.own_function import SCRIPT_NAMES
+from ..plan.plan import OwnFunction
 from .carried import config_comment, own_functions
 from .constants import constants
 from .files import files

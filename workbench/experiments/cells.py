@@ -14,7 +14,7 @@ from workbench.runs.programs.own_data import inspect_data
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
-    from workbench.plan.own_data import DataFacts
+    from workbench.plan.plan import DataFacts
 
 GLOBAL_BATCH_SIZE = 64
 REFERENCE = ("one_device", "custom")

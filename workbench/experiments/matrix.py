@@ -15,7 +15,7 @@ from workbench import catalog
 from workbench.config import RunConfig
 from workbench.plan import PlanError, make_plan
 from workbench.plan.keras import needs_legacy_keras
-from workbench.plan.own_data import DATASET
+from workbench.plan.plan import DATASET
 from workbench.runs import Run, RunError, start_run
 from workbench.runs.folder.files import json_text, runs_root, unwritable, write_text
 from workbench.runs.folder.state import LIVE

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.runs.folder.checkpoints import FOLDER, Saved
-from workbench.runs.folder.files import RunError, json_text, read_json, write_text
+from workbench.runs.folder.files import RunError, json_text, write_text
 from workbench.runs.programs.measurement import read_measurement
-from workbench.runs.programs.noise import measure_gradients, steps_of_a_pass
+from workbench.runs.programs.noise import measure_gradients
 
 from .noise_scale import NoiseScale, estimate, most_speedup, statistical_efficiency
 
@@ -164,7 +164,7 @@ def expected_seconds(run: Run, steps: int = STEPS, *, growth: bool = False) -> f
         return None
     saved = Saved.read(run.dir / FOLDER) if growth else None
     places = 1 + (len(saved.whole()) if saved else 0)
-    in_pass = steps_of_a_pass(read_json(run.dir / "plan.json"))
+    in_pass = run.plan.steps_of_a_pass
     return float(start + places * min(steps, in_pass) * batch / rate)
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from workbench import catalog
 from workbench.runs.folder.logs import folded
 from workbench.runs.folder.state import LIVE
-from workbench.runs.folder.tasks import restarts_alone
 
 if TYPE_CHECKING:
     from workbench.plan import Plan
@@ -80,7 +79,6 @@ def snapshot_parts(snapshot: RunSnapshot) -> dict[str, Any]:
     """Return what a page shows of a run, in parts; a changed part is sent again."""
     progress = snapshot.progress
     note = " ".join(filter(None, (progress.note, progress.changed)))
-    tasks = [lane.task for lane in progress.lanes]
     return {
         "head": {
             "id": snapshot.run.id,
@@ -105,7 +103,7 @@ def snapshot_parts(snapshot: RunSnapshot) -> dict[str, Any]:
                 "note": lane.note if snapshot.alive else "",
                 "tfConfig": lane.tf_config,
                 "killable": snapshot.status == "running" and snapshot.run.killable,
-                "restartsAlone": restarts_alone(lane.task, tasks),
+                "restartsAlone": snapshot.plan.restarts_alone(lane.task),
             }
             for lane in progress.lanes
         ]

@@ -40,15 +40,6 @@ class Epoch:
     arithmetic: str
 
 
-def even_batch(examples: int, most: int, replicas: int) -> int:
-    """Return the largest batch size that divides the examples and is a multiple of replicas.
-
-    The size is at most `most`, but at least `replicas`. `replicas` must divide the examples.
-    """
-    sizes = range(max(min(most, examples), replicas) // replicas * replicas, 0, -replicas)
-    return next(size for size in sizes if examples % size == 0)
-
-
 def plan_batches(findings: Findings, config: RunConfig, replicas: int) -> Batches | None:
     """Return both batch sizes, one computed from the other, or note why they do not fit."""
     each, in_all = config.per_replica_batch_size, config.global_batch_size

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from .. import catalog
 from ..config import USUAL, Problem, RunConfig, did_you_mean
 from ..fields import FIELDS, is_own
-from .own_function import OwnFunction, read_own_function
+from .own_function import read_own_function
+from .plan import OwnFunction
 from .problems import Findings
 from .sharding import check_sharding
 

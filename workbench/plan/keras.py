@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .. import catalog
 from ..syntax import parse
-from .own_function import OwnFunction, module_file
+from .own_function import module_file
+from .plan import OwnFunction
 from .problems import Findings
 
 if TYPE_CHECKING:

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 from .. import catalog
 from ..units import byte_size
 from .launching import is_local
-from .own_data import DATASET
 from .placement import MIB
+from .plan import DATASET
 
 if TYPE_CHECKING:
     from ..config import RunConfig
     from ..devices import Devices
     from .batches import Batches
-    from .own_data import DataFacts
     from .placement import Placement
+    from .plan import DataFacts
     from .problems import Findings
 
 TENSORFLOW_BYTES = 180 * MIB

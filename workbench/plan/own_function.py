@@ -1,4 +1,4 @@
-"""The user's own function, `module:function` or `file.py:function`, which a script imports."""
+"""The user's own functions, `module:function` or `file.py:function`, which a script imports."""
 
 from __future__ import annotations
 
@@ -8,13 +8,20 @@ import os
 import sys
 import tokenize
 from collections.abc import Iterator
-from dataclasses import dataclass
 from keyword import iskeyword
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from .. import catalog
+from ..fields import is_own
 from ..syntax import parse
 from .names import DEFINED, bound_names, script_names
+from .plan import ARRAYS, DATASET, OwnFunction
 from .problems import Findings
+
+if TYPE_CHECKING:
+    from ..config import RunConfig
+    from .plan import DataFacts
 
 NOTEBOOK = ".ipynb"
 SCRIPT_NAMES = {"model": "make_model", "data": "make_data", "step": "train_step"}
@@ -26,19 +33,10 @@ _EXAMPLES = {
 }
 _TAKEN_MODULES = {"train", "tensorflow", "keras", "numpy", *sys.stdlib_module_names}
 """The modules for which a file of the same name would stand: a run's script, and what it needs."""
-
-
-@dataclass(frozen=True)
-class OwnFunction:
-    """A user's function for the model, the data or the step."""
-
-    function: str
-    module: str | None
-    """The module from which a script imports it; None if `source` is a part of the script."""
-    source: str | None
-    """The complete text of the file; None if it was given as `module:function`."""
-    folder: str | None = None
-    """The folder of the file; None if it was given as `module:function`."""
+OWN_ORDER = (
+    "The workbench does not shuffle your data set: shuffle it in your function. A resumed run "
+    "first reads all examples up to the checkpoint again, which takes as long as the first time."
+)
 
 
 def kept_name(function: str, source: str) -> str:
@@ -215,3 +213,42 @@ def _taken(tree: ast.Module, function: str, field: str) -> list[str]:
         if name in taken and (origin == DEFINED or origin != taken[name])
         if name != function or name != SCRIPT_NAMES[field]
     )
+
+
+def find_data(
+    findings: Findings, config: RunConfig, facts: DataFacts | None
+) -> tuple[catalog.Data | None, OwnFunction | None]:
+    """Return the data's row and the user's own function, or note why there is no data.
+
+    Data of the catalogue has no function. Without facts there is a function but no row, because
+    its data is not yet known.
+    """
+    if not is_own(config.data):
+        return findings.known("data", config.data, catalog.DATA), None
+    function = read_own_function(findings, "data", config.data)
+    if function is None or facts is None:
+        return None, function
+    row = catalog.Data(
+        "The user's data",
+        facts.example,
+        train_examples=facts.train_examples,
+        test_examples=facts.test_examples,
+    )
+    _check_pipeline(findings, config, facts)
+    return row, function
+
+
+def _check_pipeline(findings: Findings, config: RunConfig, facts: DataFacts) -> None:
+    fitting = ("usual", "cached") if facts.kind == DATASET else ("usual", "indexed", "numpy")
+    what = "your own tf.data.Dataset, which is read in its own order"
+    if facts.kind == ARRAYS:
+        what = "your own arrays, which are not written to files"
+    if config.pipeline not in fitting:
+        rule = f"{' or '.join(fitting)} with {what}"
+        findings.add("pipeline", rule, config.pipeline, "Choose usual.")
+    if config.auto_shard == "file" and not facts.reads_files:
+        rule = "auto, data or off: your data is not read from TFRecord, text or fixed-length files"
+        findings.add("auto_shard", rule, "file", "Choose auto.")
+    if facts.kind == DATASET and config.last_batch == "keep":
+        rule = "drop or repeat with your own tf.data.Dataset, which gives only full batches"
+        findings.add("last_batch", rule, "keep", "Choose drop or repeat.")

@@ -1,6 +1,6 @@
-"""The plan: `RunConfig` + `Devices` -> `Plan` with all numbers, or a `PlanError`.
+"""The plan of a run, and its plan.json: all choices are made, all numbers are known.
 
-A `PlanError` holds all problems.
+Supervisors and readers of runs use the same class, so it needs little time to import.
 """
 
 from __future__ import annotations
@@ -8,38 +8,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import sys
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import catalog
 from ..config import RunConfig
-from .batches import Batches, Epoch, even_batch, plan_batches, plan_epoch
-from .checks import (
-    OWN_STEP_KEEPS,
-    check_data_folder,
-    check_fields,
-    check_static,
-    check_together,
-    check_xla,
-    find_model,
-    find_step,
-    plan_optimizer,
-)
-from .keras import check_keras, keras_notes, uses_legacy_keras
-from .launching import check_launcher, devices_of_a_task
-from .memory import check_memory
-from .own_data import DATASET, OWN_ORDER, DataFacts, find_data
-from .own_function import OwnFunction, check_own_together
-from .placement import Placement, check_countable, place
-from .problems import Findings, PlanError
-from .sharding import plan_sharding
 
-if TYPE_CHECKING:
-    from ..devices import Devices
-
-MAX_STEPS_PER_STACK = 50
 CALL_SECONDS, STEP_SECONDS = 0.2, 0.0005
 """How long a graph call should last, and the least time of a step."""
 CPU_SPEED, GPU_SPEED = 5e10, 5e12
@@ -51,8 +27,43 @@ MOST_CALL_STEPS, OWN_CALL_STEPS = 200, 20
 LED_CALL_STEPS = 20
 """The steps of a call of a worker that is led, which mostly waits for parameter servers."""
 REHEARSED_STEPS = 2
-STACK_BYTES = 16 * 2**20
-"""The limit of a stack of batches in bytes, so that a queue of stacks fits any memory."""
+ARRAYS, DATASET = "arrays", "dataset"
+"""The kinds of the user's own data."""
+CHIEF, EVALUATOR = "chief-0", "evaluator-0"
+ONE_TASK = ("worker-0",)
+TASK_NAME = re.compile(r"[a-z_]+-\d+", re.ASCII)
+"""A type of `TF_CONFIG` and a number. It names a folder of the run, so it is never a path."""
+_LEAST = {"num_replicas_in_sync": 1, "steps_per_epoch": 1, "epochs": 0, "total_steps": 0}
+"""The counts of a plan, and the smallest value of each."""
+
+
+@dataclass(frozen=True)
+class OwnFunction:
+    """A user's function for the model, the data or the step."""
+
+    function: str
+    module: str | None
+    """The module from which a script imports it; None if `source` is a part of the script."""
+    source: str | None
+    """The complete text of the file; None if it was given as `module:function`."""
+    folder: str | None = None
+    """The folder of the file; None if it was given as `module:function`."""
+
+
+@dataclass(frozen=True)
+class DataFacts:
+    """The facts found about the data of a user's function. Sizes count examples."""
+
+    kind: str
+    """`arrays`, or `dataset` for a tf.data.Dataset."""
+    train_examples: int
+    test_examples: int
+    example: str
+    """An example in words: shapes and types."""
+    example_bytes: int
+    """Bytes of an example in memory; 0 if examples differ in size."""
+    reads_files: bool = False
+    """Whether it reads TFRecord, text or fixed-length files, which can be split among workers."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +110,7 @@ class Plan:
     # the earlier plans implied.
     steps_per_call: int | None = None
     """None: as `graph_steps` estimates."""
-    tasks: tuple[str, ...] = ("worker-0",)
+    tasks: tuple[str, ...] = ONE_TASK
     """The run's tasks; the first task leads."""
     local_replicas: int = 0
     """Replicas that each worker records; 0 means all replicas."""
@@ -139,21 +150,52 @@ class Plan:
         return even_batch(self.num_test_examples, self.examples_per_step, self.num_replicas_in_sync)
 
     @property
+    def leader(self) -> str:
+        """The task that records the epochs and the end of the run, and keeps saved files."""
+        return self.tasks[0]
+
+    @property
+    def worker_tasks(self) -> tuple[str, ...]:
+        """The tasks that train, and whose steps are recorded."""
+        return tuple(task for task in self.tasks if task.startswith("worker-"))
+
+    @property
     def workers(self) -> int:
         """Processes that train."""
-        return sum(task.startswith("worker-") for task in self.tasks)
+        return len(self.worker_tasks)
 
     @property
     def synchronous(self) -> bool:
-        """Whether all replicas step together; else each worker counts its own steps."""
-        return not self.tasks[0].startswith("chief-")
+        """Whether all replicas step together; else a chief leads, and each worker counts alone."""
+        return self.leader != CHIEF
+
+    def restarts_alone(self, task: str) -> bool:
+        """Return whether the others go on while a task that was killed starts again.
+
+        A chief waits for its workers, and an evaluator only reads checkpoints.
+        """
+        return not self.synchronous and task.startswith(("worker-", "evaluator-"))
 
     @property
-    def read_per_step(self) -> int:
-        """Examples that each worker reads for a step, if the pipeline is split among workers."""
-        sharers = self.workers if self.synchronous else 1
-        in_all = self.global_batch_size or self.per_replica_batch_size
-        return in_all // plan_sharding(self.config, sharers, self.data_facts).readers
+    def evaluator(self) -> bool:
+        """Whether a task of its own tests the checkpoints, so that training waits for no test."""
+        return EVALUATOR in self.tasks
+
+    @property
+    def legacy_keras(self) -> bool:
+        """Whether `tf.keras` is the tf-keras package."""
+        return self.keras == "legacy"
+
+    @property
+    def own_functions(self) -> dict[str, OwnFunction]:
+        """The user's own functions by the fields that name them: model, data, step."""
+        found = {"model": self.own_model, "data": self.own_data, "step": self.own_step}
+        return {field: own for field, own in found.items() if own}
+
+    @property
+    def steps_of_a_pass(self) -> int:
+        """Full global batches of an epoch, at most those of one pass through the data."""
+        return min(self.num_train_examples // self.examples_per_step, self.steps_per_epoch)
 
     @property
     def graph_steps(self) -> int:
@@ -199,172 +241,78 @@ class Plan:
     @property
     def who_trains(self) -> str:
         """Replicas and processes in words, such as `2 workers x 1 replica`."""
-        return who_trains(
-            self.tasks, self.num_replicas_in_sync, self.local_replicas, virtual=self.virtual
-        )
+        if len(self.tasks) > 1:
+            each = f"{self.local_replicas} replica{'s' * (self.local_replicas > 1)}"
+            return f"{self.workers} worker{'s' * (self.workers > 1)} x {each}"
+        replicas = self.num_replicas_in_sync
+        return f"{replicas} {'virtual ' * self.virtual}replica{'s' * (replicas > 1)}"
+
+    @property
+    def in_short(self) -> str:
+        """The strategy with its replicas or workers, such as `Mirrored x 2`."""
+        strategy = catalog.STRATEGIES.get(self.strategy)  # None in a plan of a later release
+        if strategy and strategy.workers:
+            return f"{self.strategy_label} x {self.workers}"
+        if strategy and (strategy.mirrors or strategy.tpu):
+            return f"{self.strategy_label} x {self.num_replicas_in_sync}"
+        return self.strategy_label
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
         values: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self)))
         return {**values, "config": self.config.to_json()}
 
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Plan:
+        """Return the plan that `to_json` wrote; fields that this release does not know are ignored.
 
-def who_trains(tasks: Sequence[str], replicas: int, local_replicas: int, *, virtual: bool) -> str:
-    """Return the replicas and processes of a plan in words, such as `2 workers x 1 replica`."""
-    if len(tasks) > 1:
-        workers = sum(task.startswith("worker-") for task in tasks)
-        each = f"{local_replicas} replica{'s' * (local_replicas > 1)}"
-        return f"{workers} worker{'s' * (workers > 1)} x {each}"
-    return f"{replicas} {'virtual ' * virtual}replica{'s' * (replicas > 1)}"
+        Raises:
+            ValueError: a field is missing, a count or a task's name is wrong, or this release
+                cannot read the config (a ConfigError). The message goes on after the file's name.
+        """
+        if absent := [name for name in _REQUIRED if name not in values]:
+            raise ValueError(f"lacks fields of a plan: {', '.join(absent)}")
+        for name, least in _LEAST.items():
+            if type(values[name]) is not int or values[name] < least:
+                got = f"has {values[name]!r} as {name}"
+                raise ValueError(f"{got}, instead of a whole number from {least}")
+        tasks = values.get("tasks", ONE_TASK)
+        if not isinstance(tasks, list | tuple) or not tasks or not all(map(_is_task, tasks)):
+            got = f"has {tasks!r} as tasks"
+            raise ValueError(f"{got}, instead of a list of names such as worker-0")
+        given = {name: _plain(value) for name, value in values.items() if name in _FIELDS}
+        given["config"] = RunConfig.from_json(values["config"])
+        for name, kind in _RECORDS.items():
+            if values.get(name) is not None:
+                try:
+                    given[name] = kind(**values[name])
+                except TypeError as error:
+                    raise ValueError(f"does not fit this release: {name}: {error}") from error
+        return cls(**given)
 
 
-def make_plan(config: RunConfig, devices: Devices, facts: DataFacts | None = None) -> Plan:
-    """Resolve a config for a machine.
+_FIELDS = {field.name: field for field in dataclasses.fields(Plan)}
+_REQUIRED = [name for name, each in _FIELDS.items() if each.default is dataclasses.MISSING]
+_RECORDS: Mapping[str, Any] = {
+    "own_model": OwnFunction,
+    "own_data": OwnFunction,
+    "own_step": OwnFunction,
+    "data_facts": DataFacts,
+}
 
-    `facts` describes the user's own data, as `workbench.runs.inspect_data` found it.
 
-    Raises:
-        PlanError: with every problem found: field, rule, value received, fix.
+def even_batch(examples: int, most: int, replicas: int) -> int:
+    """Return the largest batch size that divides the examples and is a multiple of replicas.
+
+    The size is at most `most`, but at least `replicas`. `replicas` must divide the examples.
     """
-    findings = Findings()
-    strategy = findings.known("strategy", config.strategy, catalog.STRATEGIES)
-    check_launcher(findings, config)
-    devices = devices_of_a_task(config, devices)
-    data, own_data = find_data(findings, config, facts)
-    check_fields(findings, config)
-    check_data_folder(findings, config, data)
-    model_name = config.model or (data.model if data else "")
-    own_model = find_model(findings, config, model_name)
-    own_step = find_step(findings, config)
-    check_own_together(findings, own_data, own_model, own_step)
-    optimizer = plan_optimizer(findings, config, own_model=own_model is not None)
-    placement = place(findings, config, devices, strategy)
-    if placement:
-        check_together(findings, config, placement, data)
-    if placement and strategy:
-        check_xla(findings, config, strategy, placement)
-    if strategy:
-        check_keras(findings, config, strategy, devices, own_model)
-    synchronous = strategy is None or strategy.synchronous
-    in_step = placement.replicas if placement and synchronous else 1
-    batches = plan_batches(findings, config, in_step) if placement else None
-    if strategy and data and placement and batches:
-        check_memory(findings, config, devices, placement, data, batches, facts)
-    if placement and not check_countable(findings, placement):
-        placement = None
-    epoch = None
-    if data and placement and batches:
-        sharding = plan_sharding(config, placement.workers_in_step, facts)
-        epoch = plan_epoch(findings, config, data, batches, sharding)
-    if strategy and strategy.tpu and placement and epoch:
-        check_static(findings, config, placement.replicas, epoch)
-    if own_data and facts is None:
-        rule = "a data set whose examples are counted before planning"
-        fix = "Pass the result of workbench.runs.inspect_data(config) to make_plan."
-        findings.add("data", rule, config.data, fix)
-    if findings.problems or not (strategy and data and placement and batches and epoch):
-        raise PlanError(findings.problems)
-    plan = _assemble(config, strategy, placement, batches, epoch, facts)
-    own_order = (OWN_ORDER,) if facts and facts.kind == DATASET else ()
-    several = plan.num_replicas_in_sync > 1
-    uneven = (OWN_STEP_KEEPS,) if own_step and several and epoch.last_batch == "keep" else ()
-    return dataclasses.replace(
-        plan,
-        model=model_name,
-        own_model=own_model,
-        own_data=own_data,
-        own_step=own_step,
-        optimizer=optimizer,
-        learning_rate=None if optimizer == catalog.COMPILED else plan.learning_rate,
-        notes=(*plan.notes, *own_order, *uneven, *keras_notes(config, strategy, devices)),
-    )
+    sizes = range(max(min(most, examples), replicas) // replicas * replicas, 0, -replicas)
+    return next(size for size in sizes if examples % size == 0)
 
 
-def _assemble(
-    config: RunConfig,
-    strategy: catalog.Strategy,
-    placement: Placement,
-    batches: Batches,
-    epoch: Epoch,
-    facts: DataFacts | None,
-) -> Plan:
-    one_by_one = config.eager or isinstance(config.steps_per_call, int)
-    stack = _steps_per_stack(config, batches, epoch, facts, one_by_one)
-    sharding = plan_sharding(config, placement.workers_in_step, facts)
-    return Plan(
-        config=config,
-        strategy=config.strategy,
-        strategy_label=strategy.label,
-        loop=config.loop,
-        data=config.data,
-        model="",
-        own_model=None,
-        num_replicas_in_sync=placement.replicas if strategy.synchronous else 1,
-        physical_devices=placement.physical,
-        replica_devices=placement.logical,
-        virtual=placement.virtual,
-        cross_device_ops=placement.cross_device_ops,
-        gpu_memory=placement.gpu_memory,
-        per_replica_batch_size=batches.per_replica,
-        global_batch_size=batches.in_all if strategy.synchronous else None,
-        num_train_examples=epoch.train_examples,
-        num_test_examples=epoch.test_examples,
-        steps_per_epoch=epoch.steps,
-        epochs=config.epochs,
-        total_steps=epoch.steps * config.epochs,
-        leftover_examples=epoch.leftover,
-        last_batch=epoch.last_batch,
-        learning_rate=_learning_rate(config, placement.replicas if strategy.synchronous else 1),
-        pipeline=config.pipeline,
-        steps_per_stack=stack,
-        interpreter=config.interpreter or sys.executable,
-        arithmetic=epoch.arithmetic,
-        element_spec=_element_spec(config, batches, facts),
-        notes=(*placement.notes, *sharding.notes),
-        steps_per_call=_steps_per_call(config, epoch, placement),
-        tasks=placement.tasks,
-        local_replicas=placement.local_replicas,
-        auto_shard=sharding.policy,
-        data_facts=facts,
-        keras="legacy" if uses_legacy_keras(config, strategy) else "installed",
-    )
+def _is_task(name: object) -> bool:
+    return isinstance(name, str) and TASK_NAME.fullmatch(name) is not None
 
 
-def _steps_per_call(config: RunConfig, epoch: Epoch, placement: Placement) -> int | None:
-    if config.eager:
-        return 1
-    if isinstance(config.steps_per_call, int | None):
-        return config.steps_per_call
-    return epoch.steps if placement.synchronous else math.ceil(epoch.steps / placement.workers)
-
-
-def _steps_per_stack(
-    config: RunConfig, batches: Batches, epoch: Epoch, facts: DataFacts | None, one_by_one: bool
-) -> int:
-    """Return the steps of a stack, so that the stacks divide an epoch as evenly as possible.
-
-    Surplus steps in the last stack of an epoch are computed in vain.
-    """
-    if config.pipeline != "indexed" or one_by_one:
-        return 1
-    known = catalog.DATA.get(config.data)
-    features = (known and known.features) or config.synthetic_features
-    example_bytes = max(1, facts.example_bytes) if facts else 4 * features
-    fitting = STACK_BYTES // (example_bytes * batches.in_all)
-    stacks = math.ceil(epoch.steps / max(1, min(MAX_STEPS_PER_STACK, fitting)))
-    return math.ceil(epoch.steps / stacks)
-
-
-def _learning_rate(config: RunConfig, replicas: int) -> float:
-    factors = {"none": 1.0, "linear": float(replicas), "square_root": math.sqrt(replicas)}
-    return config.learning_rate * factors[config.learning_rate_scaling]
-
-
-def _element_spec(config: RunConfig, batches: Batches, facts: DataFacts | None) -> str:
-    each = batches.per_replica
-    if facts is not None:
-        return f"a replica's batch: {each} x {facts.example}"
-    if config.data == "fashion_mnist":
-        return f"a replica's batch: images ({each}, 28, 28, 1) float32, labels ({each},) uint8"
-    features = config.synthetic_features
-    return f"a replica's batch: features ({each}, {features}) float32, labels ({each}, 1) float32"
+def _plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .own_data import DATASET
+from .plan import DATASET
 from .problems import Findings
 
 if TYPE_CHECKING:
     from ..config import RunConfig
-    from .own_data import DataFacts
+    from .plan import DataFacts, Plan
 
 NOT_THE_SAME_BATCHES = (
     "This pipeline shuffles in a buffer, so its global batches differ from those of the other "
@@ -102,6 +102,12 @@ def plan_sharding(config: RunConfig, workers: int, own: DataFacts | None = None)
     policy = "data" if config.pipeline == "indexed" else config.auto_shard
     files = config.data_files * (config.pipeline == "files")
     return Sharding(policy, workers, files, config.pipeline in ("files", "numpy"))
+
+
+def read_per_step(plan: Plan) -> int:
+    """Return the examples that each worker reads for a step, if workers share the pipeline."""
+    sharers = plan.workers if plan.synchronous else 1
+    return plan.examples_per_step // plan_sharding(plan.config, sharers, plan.data_facts).readers
 
 
 def check_sharding(findings: Findings, config: RunConfig, workers: int, train: int) -> None:

@@ -8,14 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from workbench.runs.folder.files import (
-    CARD,
-    REHEARSAL_FOLDER,
-    SCRIPT,
-    RunError,
-    read_json,
-    sha256,
-)
+from workbench.fields import LOCAL
+from workbench.runs.folder.files import REHEARSAL_FOLDER, SCRIPT, RunError, sha256
+from workbench.runs.folder.plan import read_plan
 from workbench.runs.folder.trust import digest_of, is_trusted, kept_files, modules_beside
 from workbench.runs.processes.environment import Launch
 
@@ -64,7 +59,7 @@ def foreign_code(run_dir: Path, epochs: int | None = None, agreed: str = "") -> 
     _refuse_more_than_a_script(run_dir)
     digest = digest_of(run_dir)
     script = "\n\n".join([script_of_resume(run_dir, epochs), *_own_code(run_dir)])
-    launch = Launch.of(run_dir, read_json(run_dir / CARD), read_json(run_dir / "plan.json"))
+    launch = Launch.of(run_dir)
     bound = sha256(f"{digest} {launch.interpreter} {sha256(script)}")
     code = ForeignCode(run_dir.name, launch.interpreter, str(launch.working_dir), script, bound)
     return None if agreed == bound else code
@@ -90,11 +85,11 @@ def _refuse_more_than_a_script(run_dir: Path) -> None:
         RunError: a job has an environment of its own, a rehearsal has a script of its own, or there
             are modules beside the script.
     """
-    launcher = read_json(run_dir / "config.json").get("launcher", "local")
+    launcher = read_plan(run_dir).config.launcher
     more = [str(path.relative_to(run_dir)) for path in modules_beside(run_dir / SCRIPT)]
     if (run_dir / REHEARSAL_FOLDER).exists():
         more.append(f"the script in {REHEARSAL_FOLDER}")
-    if launcher != "local":
+    if launcher != LOCAL:
         more.append(f"a job of {launcher}")
     if not more:
         return

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from workbench.plan.own_function import SCRIPT_NAMES, module_file
 from workbench.runs.folder.files import sha256
-from workbench.runs.folder.plan import read_config
+from workbench.runs.folder.plan import read_plan
 from workbench.runs.folder.trust import is_trusted
 
 from .consent import ForeignCode
@@ -42,7 +42,7 @@ def foreign_settings(run_dir: Path, *, agreed: str = "") -> ForeignSettings | No
     """
     if is_trusted(run_dir):
         return None
-    config = read_config(run_dir / "config.json")
+    config = read_plan(run_dir).config
     code = "\n\n".join(_code_of(config))
     interpreter, here = config.interpreter or sys.executable, str(Path.cwd())
     digest = sha256(f"{interpreter} {here} {code}")

@@ -11,7 +11,7 @@ from workbench.runs.processes.own_modules import newest_hash
 
 if TYPE_CHECKING:
     from workbench.plan import Plan
-    from workbench.plan.own_function import OwnFunction
+    from workbench.plan.plan import OwnFunction
 
     from .run import Run
 

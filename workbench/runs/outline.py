@@ -8,15 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.plan import who_trains
 from workbench.runs.folder.clocks import task_events
-from workbench.runs.folder.plan import require_fields
+from workbench.runs.folder.plan import read_plan
 from workbench.runs.folder.state import LIVE, Status, since_start, status, supervisor_events
-from workbench.runs.folder.tasks import read_numbers, tasks_of
 from workbench.runs.records.cache import read_totals
 from workbench.runs.records.history import last_results
 from workbench.runs.records.ledger import read_ledger
-from workbench.runs.records.progress import read_progress, shape_of, steps_done
+from workbench.runs.records.progress import read_progress, steps_done
 
 
 @dataclass(frozen=True)
@@ -48,22 +46,18 @@ def read_outline(run_dir: Path) -> Outline:
     Raises:
         RunError: the run's folder is missing, or one of its files cannot be read.
     """
-    plan = read_numbers(run_dir)
-    require_fields(plan, run_dir / "plan.json")
-    tasks, replicas = tasks_of(plan), plan["num_replicas_in_sync"]
-    local = shape_of(plan).replicas
-    events = supervisor_events(run_dir)
-    leader_events = task_events(run_dir, tasks[0], events)
+    plan, events = read_plan(run_dir), supervisor_events(run_dir)
+    leader_events = task_events(run_dir, plan.leader, events)
     state = status(run_dir, events)
     speed, seconds = _speed_and_seconds(run_dir, alive=state in LIVE)
     return Outline(
         status=state,
-        strategy=plan["strategy"],
-        who_trains=who_trains(tasks, replicas, local, virtual=plan["virtual"]),
-        model=plan["model"],
-        data=plan["data"],
-        loop=plan["loop"],
-        batch_size=plan["global_batch_size"] or plan["per_replica_batch_size"],
+        strategy=plan.strategy,
+        who_trains=plan.who_trains,
+        model=plan.model,
+        data=plan.data,
+        loop=plan.loop,
+        batch_size=plan.examples_per_step,
         steps=steps_done(run_dir, plan, since_start(leader_events, events)),
         test_accuracy=last_results(run_dir, leader_events)["test_accuracy"],
         examples_per_second=speed,

@@ -19,7 +19,7 @@ from workbench.runs.folder.files import (
     sha256,
     write_text,
 )
-from workbench.runs.folder.plan import read_config, read_plan
+from workbench.runs.folder.plan import read_plan
 from workbench.runs.folder.state import status
 from workbench.runs.processes.bounds import Bounds
 
@@ -63,7 +63,7 @@ def script_of_resume(run_dir: Path, epochs: int | None = None) -> str:
     """
     from workbench.codegen import render_script
 
-    before = read_config(run_dir / "config.json")
+    before = read_plan(run_dir).config
     config = _with_epochs(before, epochs)
     if config == before:
         return read_script(run_dir)
@@ -74,7 +74,7 @@ def _prepare(run_dir: Path, epochs: int | None, workers: int | None) -> None:
     card = read_json(run_dir / CARD)
     script = read_script(run_dir)
     made = str(card.get(MADE) or card.get("script_sha256"))
-    before = read_config(run_dir / "config.json")
+    before = read_plan(run_dir).config
     config = _with_workers(_with_epochs(before, epochs), workers, run_dir)
     if config == before:
         if status(run_dir) == "finished":
@@ -113,7 +113,7 @@ def _with_workers(config: RunConfig, workers: int | None, run_dir: Path) -> RunC
     None keeps the number.
     """
     _check_whole("workers", workers, 2)
-    if workers is None or workers == (plan := read_plan(run_dir / "plan.json")).workers:
+    if workers is None or workers == (plan := read_plan(run_dir)).workers:
         return config
     if not STRATEGIES[plan.strategy].workers or not plan.synchronous:
         raise RunError(
@@ -144,7 +144,7 @@ def _plan_of(run_dir: Path, config: RunConfig) -> Plan:
     # batches larger than the data without the choice to repeat it.
     config = without_unused(config, STRATEGIES[config.strategy])
     config = dataclasses.replace(config, name=config.name[:LONGEST_NAME])
-    before = read_plan(run_dir / "plan.json")
+    before = read_plan(run_dir)
     if before.examples_per_step > before.num_train_examples and before.last_batch == "repeat":
         config = dataclasses.replace(config, last_batch="repeat")
     devices = Devices.from_json(read_json(run_dir / "devices.json"))

@@ -27,6 +27,7 @@ from workbench.runs.folder.files import (
     write_text,
 )
 from workbench.runs.folder.logs import log_tail
+from workbench.runs.folder.plan import read_plan
 from workbench.runs.folder.state import (
     LIVE,
     Status,
@@ -38,7 +39,6 @@ from workbench.runs.folder.state import (
     supervisor_events,
     take_lock,
 )
-from workbench.runs.folder.tasks import leader_of, restarts_alone, tasks_of
 from workbench.runs.folder.trust import is_trusted, was_started
 
 from .title import title_of
@@ -112,16 +112,12 @@ class Run:
     @property
     def config(self) -> RunConfig:
         """The config that the user asked for."""
-        from workbench.runs.folder.plan import read_config
-
-        return read_config(self.dir / "config.json")
+        return self.plan.config
 
     @property
     def plan(self) -> Plan:
         """The plan to which the config was resolved."""
-        from workbench.runs.folder.plan import read_plan
-
-        return read_plan(self.dir / "plan.json")
+        return read_plan(self.dir)
 
     @property
     def devices(self) -> Devices | None:
@@ -134,7 +130,7 @@ class Run:
     @property
     def tasks(self) -> tuple[str, ...]:
         """The names of the run's tasks, such as `worker-0`; the first task leads."""
-        return tasks_of(read_json(self.dir / "plan.json"))
+        return self.plan.tasks
 
     @property
     def script(self) -> str:
@@ -245,7 +241,7 @@ class Run:
 
         Otherwise all tasks start again from the last checkpoint.
         """
-        return restarts_alone(task, self.tasks)
+        return self.plan.restarts_alone(task)
 
     def wait(self, timeout_seconds: float | None = None) -> Status:
         """Wait until the run is over, or until the time is up, and return its state then."""
@@ -384,7 +380,7 @@ class Run:
 
     def log(self, lines: int = 50) -> str:
         """Return the last lines of the leading task's log; empty before it has written any."""
-        return log_tail(self.dir / leader_of(self.dir) / "log.txt", lines)
+        return log_tail(self.dir / self.plan.leader / "log.txt", lines)
 
     def logs(self, lines: int = 50) -> dict[str, str]:
         """Return the last lines of the log of each task, the leading one first."""
@@ -401,13 +397,13 @@ class Run:
         each attempt and without the test passes. Loss and accuracy are those of the last epoch
         that ended.
         """
-        plan, history = read_json(self.dir / "plan.json"), self._history
+        plan, history = self.plan, self._history
         return {
             "run": self.id,
             "dir": str(self.dir),
             "status": self.status,
-            "num_replicas_in_sync": plan.get("num_replicas_in_sync"),
-            "global_batch_size": plan.get("global_batch_size"),
+            "num_replicas_in_sync": plan.num_replicas_in_sync,
+            "global_batch_size": plan.global_batch_size,
             "steps": history.steps_done(),
             "examples_per_second": self.totals.examples_per_second,
             **history.results(),

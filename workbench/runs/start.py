@@ -130,7 +130,7 @@ def _begin(
     card = new_card(new_id(root), named, plan.interpreter, script, made_sha256)
     folder = make_folder(root, card["id"], {**texts, CARD: json_text(card)})
     try:
-        keep_files(plan.to_json(), folder)
+        keep_files(plan, folder)
         return start_script(folder)
     except RunError:
         shutil.rmtree(folder, ignore_errors=True)
@@ -163,7 +163,7 @@ def _problems_of_engine(plan: Plan) -> list[Problem]:
 
 
 def _is_rehearsed(root: Path, plan: Plan, script: str) -> bool:
-    modules = module_hashes(plan.to_json(), Path.cwd())
+    modules = module_hashes(plan, Path.cwd())
     norms = plan.config.gradient_norms
     return went_well(root, proof_of(script, plan.interpreter, modules, gradient_norms=norms))
 

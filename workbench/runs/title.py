@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from workbench import catalog
-from workbench.config import USUAL
-from workbench.runs.folder.files import RunError, read_json
-from workbench.runs.folder.tasks import workers_of
+from workbench.config import USUAL, RunConfig
+from workbench.runs.folder.files import RunError
+from workbench.runs.folder.plan import read_plan
 
 
 def title_of(run_dir: Path, name: str, created: float, *, dated: bool = False) -> str:
@@ -28,31 +28,23 @@ def title_of(run_dir: Path, name: str, created: float, *, dated: bool = False) -
     if name:
         return name
     try:
-        plan = read_json(run_dir / "plan.json")
-        model = catalog.short_label_of("model", plan["model"])
-        made_of = (model, strategy_of(plan), *unusual_settings(plan["config"]))
-    except (RunError, LookupError, TypeError, AttributeError, ValueError):
+        plan = read_plan(run_dir)
+    except RunError:
         return run_dir.name
-    return ", ".join((*made_of, start_of(created, dated=dated))) if created else run_dir.name
+    if not created:
+        return run_dir.name
+    model, started = catalog.short_label_of("model", plan.model), start_of(created, dated=dated)
+    return ", ".join((model, plan.in_short, *unusual_settings(plan.config), started))
 
 
-def strategy_of(plan: Mapping[str, Any]) -> str:
-    """Return the strategy of a plan.json with its replicas or workers, such as `Mirrored x 2`."""
-    strategy = catalog.STRATEGIES[plan["strategy"]]
-    if strategy.workers:
-        return f"{strategy.label} x {len(workers_of(plan))}"
-    several = strategy.mirrors or strategy.tpu
-    return f"{strategy.label} x {plan['num_replicas_in_sync']}" if several else strategy.label
-
-
-def unusual_settings(config: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the settings of a config's JSON that differ from the usual ones, in words.
+def unusual_settings(config: RunConfig) -> Iterator[str]:
+    """Yield the settings of a config that differ from the usual ones, in words.
 
     Left out are the settings that every list of runs shows beside the title: data, loop and batch.
     """
     for name, in_words in _SETTINGS.items():
-        value = config.get(name)
-        if value is not None and value != _USUAL[name]:
+        value = getattr(config, name)
+        if value is not None and value != getattr(USUAL, name):
             yield in_words(value)
 
 
@@ -63,7 +55,6 @@ _SETTINGS: Mapping[str, Callable[[Any], str]] = {
     "xla": lambda _: "XLA",
     "seed": lambda seed: f"seed {seed}",
 }
-_USUAL = USUAL.to_json()
 
 
 def start_of(created: float, *, dated: bool = False) -> str:

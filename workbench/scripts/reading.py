@@ -15,8 +15,8 @@ from ..codegen.carried import BEGIN, digest, split_config
 from ..config import ConfigError, RunConfig, fields_in
 from ..devices import Devices, Gpu
 from ..plan import Plan, make_plan
-from ..plan.own_data import DataFacts
-from ..plan.own_function import SCRIPT_NAMES, OwnFunction
+from ..plan.own_function import SCRIPT_NAMES
+from ..plan.plan import DataFacts, OwnFunction
 from ..syntax import parse
 from .changed_constants import with_changes
 from .difference import unified

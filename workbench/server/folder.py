@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from workbench.plan.plan import TASK_NAME
 from workbench.runs import Run, RunError, open_run
-from workbench.runs.folder import tasks
 from workbench.runs.folder.files import run_folders, runs_root
 from workbench.runs.unreadable import UnreadableRun, listed
 
@@ -87,7 +87,7 @@ def _links_in(folder: Path) -> Iterator[Path]:
     """Yield the files of a run, its tasks and the files of its tasks that are links."""
     with os.scandir(folder) as entries:
         for entry in entries:
-            is_task = tasks.NAME.fullmatch(entry.name) is not None
+            is_task = TASK_NAME.fullmatch(entry.name) is not None
             if entry.is_symlink() and (is_task or not entry.is_dir()):
                 yield Path(entry.path)
             elif is_task and entry.is_dir():

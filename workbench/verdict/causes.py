@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.config import RunConfig
 from workbench.plan import Plan
-from workbench.plan.own_data import DATASET
+from workbench.plan.plan import DATASET
 
 from .parts import Breakdown
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +9,7 @@ import numpy as np
 
 from workbench.interval import Interval
 from workbench.runs import Run, RunError
-from workbench.runs.records.arrays import TaskRecords, read_tasks
-from workbench.runs.records.progress import shape_of
+from workbench.runs.records.arrays import Shape, TaskRecords, read_tasks
 
 from .estimates import FEWEST, median_of
 
@@ -37,7 +35,7 @@ class Recorded:
         return low <= measured_seconds <= high
 
 
-def read_recorded(run: Run, plan: Mapping[str, Any]) -> Recorded:
+def read_recorded(run: Run) -> Recorded:
     """Read the calls of a run's workers.
 
     The first call of an attempt is left out, because it includes the tracing; it counts only if a
@@ -47,8 +45,7 @@ def read_recorded(run: Run, plan: Mapping[str, Any]) -> Recorded:
     Raises:
         RunError: the run has recorded no call.
     """
-    shape = shape_of(dict(plan))
-    tasks = [task for task in read_tasks(run.dir, shape) if len(task.calls)]
+    tasks = [task for task in read_tasks(run.dir, Shape.of(run.plan)) if len(task.calls)]
     if not tasks:
         raise RunError(
             f"{run.id} has recorded no steps{' yet' if run.alive else ''}, so there is nothing to "

@@ -17,7 +17,6 @@ from workbench.plan.checks import LONGEST_NAME
 from workbench.runs import Run, RunError, start_run
 from workbench.runs.folder.files import StoppedError, json_text, read_json, write_text
 from workbench.runs.folder.state import LIVE, Status
-from workbench.runs.folder.tasks import workers_of
 from workbench.runs.processes.forks import loaded_ahead
 from workbench.runs.programs.serving import Served, serving
 
@@ -100,7 +99,7 @@ def try_out(
             f"There is nothing to try: the verdict on {run.id} suggests no change. "
             f"{verdict.sentence} {verdict.advice}"
         )
-    config, legacy = run.config, run.plan.keras == "legacy"
+    config, legacy = run.config, run.plan.legacy_keras
     with loaded_ahead(config.interpreter, legacy=legacy, start=config.start):
         on_progress("Training a short run with the suggestion", 4 * START_SECONDS + seconds)
         after = _short_run(run, suggestion, verdict.breakdown.step.value)
@@ -167,9 +166,7 @@ def _compare(
 
 
 def _served(run: Run, stopped: Callable[[], bool]) -> Any:
-    plan = read_json(run.dir / "plan.json")
-    steps = str(read_recorded(run, plan).steps_per_call)
-    tasks = workers_of(plan)
+    steps, tasks = str(read_recorded(run).steps_per_call), run.plan.worker_tasks
     return serving(run.dir, "step_times", steps, "serve", tasks=tasks, stopped=stopped)
 
 

@@ -15,7 +15,6 @@ from workbench.devices import Devices
 from workbench.plan import PlanError, make_plan
 from workbench.runs import Run, RunError
 from workbench.runs.folder.files import json_text, read_json, write_text
-from workbench.runs.folder.tasks import workers_of
 from workbench.runs.programs.measurement import read_measurement
 from workbench.runs.programs.run import run_programs
 
@@ -111,20 +110,19 @@ def judge(
             finite number, or a process fails.
         StoppedError: `stopped`, which is called repeatedly, returned true.
     """
-    plan = read_json(run.dir / "plan.json")
-    if not run.plan.synchronous:
+    plan = run.plan
+    if not plan.synchronous:
         raise RunError(
-            f"Workers of {plan['strategy_label']} train asynchronously, so there is no common step "
+            f"Workers of {plan.strategy_label} train asynchronously, so there is no common step "
             "to analyse. Call worker_speeds for the speed of each worker."
         )
     _require_finite(seconds)
-    recorded = read_recorded(run, plan)
+    recorded = read_recorded(run)
     options = str(recorded.steps_per_call), str(seconds)
 
     def measure() -> list[dict[str, Any]]:
-        return run_programs(
-            run.dir, "step_times", *options, tasks=workers_of(plan), stopped=stopped
-        )
+        tasks = plan.worker_tasks
+        return run_programs(run.dir, "step_times", *options, tasks=tasks, stopped=stopped)
 
     on_progress("Timing steps", START_SECONDS + seconds)
     answers = measure()

@@ -9,9 +9,7 @@ import numpy as np
 
 from workbench.interval import Interval
 from workbench.runs import Run, RunError
-from workbench.runs.folder.files import read_json
-from workbench.runs.records.arrays import read_tasks
-from workbench.runs.records.progress import shape_of
+from workbench.runs.records.arrays import Shape, read_tasks
 
 from .estimates import FEWEST, median_of
 
@@ -39,7 +37,7 @@ def worker_speeds(run: Run) -> list[WorkerSpeed]:
     from workbench.runs.records.staleness import read_updates  # loads pandas
 
     speeds = []
-    for records in read_tasks(run.dir, shape_of(read_json(run.dir / "plan.json"))):
+    for records in read_tasks(run.dir, Shape.of(run.plan)):
         task = f"worker-{records.worker}"
         calls = records.calls[~records.opening]
         updates = read_updates(run.dir / task)

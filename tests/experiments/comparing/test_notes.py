@@ -3,17 +3,17 @@
 import json
 import re
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.experiments.timed_runs import ONE, TWO, group, timed_run
+from tests.runs.run_folders import replan
 from workbench.experiments.comparing.rows import Group
 from workbench.experiments.comparing.table import group_runs, make_table
-from workbench.plan.own_function import OwnFunction
+from workbench.plan.plan import OwnFunction
 from workbench.runs import Run
-from workbench.runs.folder.files import json_text
 from workbench.runs.processes.own_modules import HASHES
 
 
@@ -65,9 +65,7 @@ def test_the_size_of_synthetic_data_is_a_part_of_the_data(
 def run_of_own_data(root: Path, data: OwnFunction, module_sha256: str = "") -> Run:
     """Return a run whose data comes from a function of the user."""
     run = timed_run(root, ONE, 1000.0)
-    path = run.dir / "plan.json"
-    own = {"data": f"{data.module or 'folder/mine.py'}:{data.function}", "own_data": asdict(data)}
-    path.write_text(json_text({**json.loads(path.read_text()), **own}))
+    replan(run, data=f"{data.module or 'folder/mine.py'}:{data.function}", own_data=data)
     with (run.dir / "events.jsonl").open("a") as file:
         hashes = {HASHES: {data.module: module_sha256}} if module_sha256 else {}
         event = {"time": time.time(), "event": "state", "state": "finished"}

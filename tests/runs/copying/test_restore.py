@@ -132,11 +132,6 @@ def test_a_partial_copy_resumes_from_its_newest_complete_checkpoint(
 WAYS = "model_checkpoint_paths"
 
 
-def launch_of(run: Run) -> Launch:
-    """Return the settings with which a resume of a run starts its script."""
-    return Launch.of(run.dir, read_json(run.dir / "run.json"), read_json(run.dir / "plan.json"))
-
-
 def test_a_restored_run_is_adapted_to_the_new_machine(
     runs: Runs, tmp_path: Path, archive: Path
 ) -> None:
@@ -147,7 +142,7 @@ def test_a_restored_run_is_adapted_to_the_new_machine(
     Mirror(run.dir, archive / run.id).update()
     back = restore_run(archive / run.id, tmp_path / "here")
     card = read_json(back.dir / "run.json")
-    assert launch_of(back).interpreter == sys.executable
+    assert Launch.of(back.dir).interpreter == sys.executable
     assert card["state_dir"] == str(tmp_path / "state")
     assert back.config.archive == str(archive)
     assert not (back.dir / "archive.json").exists()
@@ -162,11 +157,11 @@ def test_an_environment_made_before_or_after_the_restore_gives_the_same_interpre
     card = {**read_json(run.dir / "run.json"), "interpreter": str(environment)}
     write_text(run.dir / "run.json", json_text(card))
     before = restore_run(run.dir, tmp_path / "before")
-    assert launch_of(before).interpreter == sys.executable
+    assert Launch.of(before.dir).interpreter == sys.executable
     environment.parent.mkdir(parents=True)
     environment.symlink_to(sys.executable)
     after = restore_run(run.dir, tmp_path / "after")
-    assert launch_of(before).interpreter == launch_of(after).interpreter == str(environment)
+    assert Launch.of(before.dir).interpreter == Launch.of(after.dir).interpreter == str(environment)
 
 
 def test_a_folder_that_is_not_a_copy_is_refused_with_a_fix(runs: Runs, tmp_path: Path) -> None:

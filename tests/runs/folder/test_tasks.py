@@ -1,9 +1,7 @@
 """The tasks of a run, and the TF_CONFIG that names the others."""
 
-import json
 import socket
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 
@@ -12,15 +10,7 @@ from workbench.runs.folder import tasks
 LED = ("chief-0", "worker-0", "worker-1", "ps-0", "evaluator-0")
 
 
-def test_a_plan_without_tasks_has_one_worker() -> None:
-    assert tasks.tasks_of({}) == ("worker-0",)
-    assert tasks.tasks_of({"tasks": ["chief-0", "ps-0"]}) == ("chief-0", "ps-0")
-
-
-def test_the_first_task_leads_and_only_workers_step(tmp_path: Path) -> None:
-    (tmp_path / "plan.json").write_text(json.dumps({"tasks": LED}))
-    assert tasks.leader_of(tmp_path) == "chief-0"
-    assert tasks.workers_of({"tasks": LED}) == ("worker-0", "worker-1")
+def test_the_type_of_a_task_is_a_part_of_its_name() -> None:
     assert [tasks.type_of(task) for task in LED] == ["chief", "worker", "worker", "ps", "evaluator"]
 
 

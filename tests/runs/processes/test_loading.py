@@ -10,7 +10,6 @@ import pytest
 from tests.runs.run_folders import Runs, event_of, states
 from tests.waiting import LIMIT_SECONDS, POLL_SECONDS, until
 from workbench.forking import ForkServer, Order
-from workbench.runs.folder.files import read_json
 from workbench.runs.processes import forks
 from workbench.runs.processes.environment import Launch
 from workbench.runs.processes.forks import Forks, fork_server
@@ -46,8 +45,7 @@ def install(runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 
 def launch_of(runs: Runs) -> Launch:
-    run = runs.make()
-    return Launch.of(run.dir, *(read_json(run.dir / name) for name in ("run.json", "plan.json")))
+    return Launch.of(runs.make().dir)
 
 
 def ask(starts: Forks, folder: Path) -> str:

@@ -5,18 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.runs.run_folders import Runs, event_of
+from tests.runs.run_folders import Runs, event_of, replan
 from tests.waiting import LIMIT_SECONDS
 from tests.widgets.folders import write_run
 from workbench.cli.watching import show
 from workbench.feed.row import row_of
 from workbench.feed.snapshot import RunSnapshot, snapshot_parts
+from workbench.plan.plan import OwnFunction
 from workbench.runs import Run
 from workbench.runs.folder.files import json_text, read_json, write_text
 from workbench.runs.processes.own_modules import HASHES, keep_files
 
-OWN = {"function": "build_model", "module": "of_mine.models", "source": None}
-LIFTED = {"function": "load", "module": None, "source": "def load(): ..."}
+OWN = OwnFunction("build_model", "of_mine.models", None)
+LIFTED = OwnFunction("load", None, "def load(): ...")
 FAILS = "raise SystemExit(3)\n"
 
 
@@ -34,10 +35,8 @@ def run(runs: Runs, source: Path) -> Run:
 
     Another function was lifted from a file.
     """
-    made = runs.make(FAILS)
-    plan = read_json(made.dir / "plan.json") | {"own_model": OWN, "own_data": LIFTED}
+    made = replan(runs.make(FAILS), own_model=OWN, own_data=LIFTED)
     card = read_json(made.dir / "run.json") | {"working_dir": str(source.parents[1])}
-    write_text(made.dir / "plan.json", json_text(plan))
     write_text(made.dir / "run.json", json_text(card))
     return attempt(made)
 
@@ -123,16 +122,9 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture
 def of_file(runs: Runs, file: Path) -> Run:
     """A run that imports a file, fails, and says what it imported."""
-    made = runs.make(SAYS)
-    own = {
-        "function": "f",
-        "module": "mine",
-        "source": file.read_text(),
-        "folder": str(file.parent),
-    }
-    plan = read_json(made.dir / "plan.json") | {"own_model": own}
-    write_text(made.dir / "plan.json", json_text(plan))
-    keep_files(plan, made.dir)
+    own = OwnFunction("f", "mine", file.read_text(), str(file.parent))
+    made = replan(runs.make(SAYS), own_model=own)
+    keep_files(made.plan, made.dir)
     return attempt(made)
 
 

@@ -1,22 +1,15 @@
 """The runs whose gradient noise cannot be measured; the joined results of several tasks."""
 
-import json
 import math
 from typing import Any
 
 import pytest
 
-from tests.runs.run_folders import Runs
+from tests.runs.run_folders import Runs, replan
 from tests.widgets.folders import write_run
-from workbench.runs import Run, RunError
-from workbench.runs.programs.noise import joined, measure_gradients, require_finite, steps_of_a_pass
-
-
-def replan(run: Run, **fields: Any) -> Run:
-    """Change fields of the plan of a run."""
-    path = run.dir / "plan.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **fields}))
-    return run
+from workbench import RunConfig
+from workbench.runs import RunError
+from workbench.runs.programs.noise import joined, measure_gradients, require_finite
 
 
 def test_a_run_without_a_checkpoint_is_refused(runs: Runs) -> None:
@@ -45,15 +38,15 @@ def test_data_with_too_few_batches_is_refused(runs: Runs) -> None:
     ("fields", "message"),
     [
         (
-            {"config": {"precision": "mixed_float16"}},
+            {"config": RunConfig(precision="mixed_float16")},
             "mixed_float16 scales the loss, and the gradients with it. ",
         ),
         (
-            {"tasks": ["chief-0", "worker-0", "ps-0"], "global_batch_size": None},
+            {"tasks": ("chief-0", "worker-0", "ps-0"), "global_batch_size": None},
             "train asynchronously. ",
         ),
         (
-            {"tasks": ["worker-0", "worker-1"], "auto_shard": "off"},
+            {"tasks": ("worker-0", "worker-1"), "auto_shard": "off"},
             "all workers take the same examples. ",
         ),
     ],
@@ -63,13 +56,6 @@ def test_gradients_that_cannot_be_compared_are_refused(
 ) -> None:
     with pytest.raises(RunError, match=f"{message}Choose a run"):
         measure_gradients(replan(write_run(runs.root), **fields).dir, 128)
-
-
-def test_a_pass_has_the_full_batches_of_an_epoch_or_of_the_data() -> None:
-    plan = {"num_train_examples": 1_003, "global_batch_size": 64, "steps_per_epoch": 16}
-    assert steps_of_a_pass(plan) == 15
-    assert steps_of_a_pass({**plan, "steps_per_epoch": 10}) == 10
-    assert steps_of_a_pass({**plan, "steps_per_epoch": 100}) == 15
 
 
 def result(norms: list[float], examples: float = 8) -> dict[str, Any]:

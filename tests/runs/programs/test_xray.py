@@ -3,23 +3,18 @@
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
 
-from tests.runs.run_folders import Runs
-from tests.widgets.folders import BATCH, records, write_run, write_steps
-from workbench.runs import Run, RunError
+from tests.machines import LAPTOP
+from tests.runs.run_folders import Runs, replan
+from tests.widgets.folders import BATCH, CONFIG, records, write_run, write_steps
+from workbench.plan import make_plan
+from workbench.runs import RunError
 from workbench.runs.programs.xray import agrees, describe, recorded_row
 from workbench.runs.records.arrays import Shape
-
-
-def replan(run: Run, **fields: Any) -> Run:
-    """Change fields of the plan that a run was started with."""
-    path = run.dir / "plan.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **fields}))
-    return run
 
 
 @pytest.mark.parametrize("step", [-1, 0, 157, 10**9])
@@ -38,10 +33,10 @@ def test_a_run_without_a_step_is_refused(runs: Runs) -> None:
 
 
 def test_scaled_losses_are_refused(runs: Runs) -> None:
-    run = write_run(runs.root)
-    config = {**json.loads((run.dir / "config.json").read_text()), "precision": "mixed_float16"}
+    config = replace(CONFIG, precision="mixed_float16")
+    run = replan(write_run(runs.root), config=config)
     with pytest.raises(RunError, match=r"mixed_float16, which scales the loss\. Choose"):
-        replan(run, config=config).xray(1)
+        run.xray(1)
 
 
 def test_an_interpreter_that_is_gone_is_named(runs: Runs) -> None:
@@ -109,7 +104,7 @@ def one(*arguments: Any) -> dict[str, dict[str, Any]]:
     return {"worker-0": reply(*arguments)}
 
 
-PLAN = {"replica_devices": ["CPU:0", "CPU:1"], "strategy_label": "Mirrored", "virtual": True}
+PLAN = make_plan(CONFIG, LAPTOP)
 ROW = [[64.0, 1.0, 64.0], [32.0, 1.0, 64.0]]
 
 

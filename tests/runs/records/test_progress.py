@@ -42,7 +42,8 @@ def test_rate_and_time_left_use_the_last_seconds_and_count_test_passes(
     assert (progress.phase, progress.step) == ("training", 30)
     assert progress.steps_per_second == pytest.approx(20 / 1.5)
     assert progress.examples_per_second == pytest.approx(8 * 20 / 1.5)  # of 8 examples a step
-    assert progress.eta_seconds == pytest.approx(30 / (20 / 1.5))
+    test_steps = written.run.plan.test_steps
+    assert progress.eta_seconds == pytest.approx((30 + test_steps) / (20 / 1.5))
     written.event("test", at=12, epoch=1)
     assert (written.run.progress.phase, written.run.progress.epoch) == ("testing", 1)
     written.event("epoch", at=14, epoch=1, step=30)

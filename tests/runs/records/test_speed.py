@@ -113,4 +113,4 @@ def test_the_time_left_does_not_jump_when_the_first_test_pass_took_long() -> Non
 
 def test_the_time_left_is_unknown_without_a_speed_and_has_no_passes_that_nobody_waits_for() -> None:
     assert seconds_left(None, 30, SHAPE, 20, []) is None
-    assert left(test_steps=0) == left(test_steps=None) == 3.0
+    assert left(test_steps=0) == 3.0

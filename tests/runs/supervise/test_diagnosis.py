@@ -1,10 +1,15 @@
 """Causes and fixes from logs of TensorFlow and Python."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.machines import LAPTOP
+from workbench.config import RunConfig
+from workbench.plan import make_plan
+from workbench.plan.plan import OwnFunction
 from workbench.runs.folder.logs import log_tail
 from workbench.runs.supervise.diagnosis import (
     DIAGNOSES,
@@ -16,6 +21,9 @@ from workbench.runs.supervise.diagnosis import (
     refusal_in,
     with_own_fix,
 )
+
+USUAL_PLAN = make_plan(RunConfig(), LAPTOP)
+
 
 LOGS = {
     "ModuleNotFoundError: No module named 'tensorflow'": "/py -m pip install tensorflow",
@@ -123,11 +131,12 @@ def test_the_reason_that_keras_gives_below_its_layer_comes_first() -> None:
 
 @pytest.mark.parametrize("name", ["own_model", "own_data", "own_step"])
 def test_an_error_in_the_users_own_code_is_not_fixed_by_a_resume(name: str) -> None:
-    lifted = {name: {"function": "build", "source": "def build(): ..."}}
+    lifted = replace(USUAL_PLAN, **{name: OwnFunction("build", None, "def build(): ...")})
     ended = {"state": "failed", "fix": OTHER_FIX}
     assert with_own_fix(lifted, ended)["fix"] == OWN_FIX
     assert "new run with the same settings" in OWN_FIX
-    for plan in ({name: None}, {name: {"function": "build", "source": None}}):
+    imported = replace(USUAL_PLAN, **{name: OwnFunction("build", "models", None)})
+    for plan in (USUAL_PLAN, imported):
         assert with_own_fix(plan, ended) == ended
     for other in ({**ended, "signal": "SIGTERM"}, {**ended, "fix": MEMORY_FIX}, {"state": "x"}):
         assert with_own_fix(lifted, other) == other
@@ -140,7 +149,7 @@ def test_a_scripts_own_message_has_its_own_fix() -> None:
         "Needs train.gz; the download fails: URL fetch failure. (exit status 1)"
     )
     assert reason["fix"] == "Connect the machine. Then resume the run."
-    lifted = {"own_data": {"function": "load", "source": "def load(): ..."}}
+    lifted = replace(USUAL_PLAN, own_data=OwnFunction("load", None, "def load(): ..."))
     started = with_own_fix(lifted, {"state": "failed", **reason})["fix"]
     assert started == f"Connect the machine. {THEN_START}"
     kept = explain(1, [], "Needs a port; it is taken. Free it, and resume the run.", "py")["fix"]

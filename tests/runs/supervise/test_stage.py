@@ -11,7 +11,7 @@ import pytest
 
 from tests.machines import LAPTOP
 from tests.runs.records.written_run import WrittenRun
-from tests.runs.run_folders import Runs
+from tests.runs.run_folders import Runs, replan
 from workbench.config import RunConfig
 from workbench.runs import start_run
 from workbench.runs.folder.checkpoints import FOLDER as CHECKPOINTS
@@ -149,8 +149,7 @@ def test_events_of_an_earlier_attempt_do_not_count(make: Make) -> None:
 
 def test_an_eager_run_traces_nothing(make: Make) -> None:
     (one,) = make("worker-0")
-    path = one.run.dir / "plan.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "config": {"eager": True}}))
+    replan(one.run, config=RunConfig(eager=True))
     one.event("start", at=2, step=0)
     assert sentence_of(one) == "Loading the data, then running the first call"
 

@@ -1,7 +1,13 @@
 """The last frame of a traceback in the user's own code."""
 
+from dataclasses import replace
+
 import pytest
 
+from tests.machines import LAPTOP
+from workbench.config import RunConfig
+from workbench.plan import make_plan
+from workbench.plan.plan import OwnFunction
 from workbench.runs.supervise.user_code import PACKAGE, line_in_user_code, own_texts
 
 TEXT = """\
@@ -53,11 +59,12 @@ def test_other_frames_are_left_out(log: str) -> None:
 
 
 def test_the_texts_of_a_plan_are_those_that_its_script_holds() -> None:
-    plan = {
-        "config": {"data": "my_data.py:load", "model": "models:build", "step": None},
-        "own_data": {"function": "load", "module": None, "source": TEXT},
-        "own_model": {"function": "build", "module": "models", "source": None},
-        "own_step": None,
-    }
+    usual = make_plan(RunConfig(), LAPTOP)
+    plan = replace(
+        usual,
+        config=RunConfig(data="my_data.py:load", model="models:build"),
+        own_data=OwnFunction("load", None, TEXT),
+        own_model=OwnFunction("build", "models", None),
+    )
     assert own_texts(plan) == {"my_data.py": TEXT}
-    assert own_texts({}) == {}
+    assert own_texts(usual) == {}

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tests.runs.run_folders import replan
 from tests.verdict.steps import step_times, with_shares
 from tests.verdict.verdicts import CHATTY, timed_run, verdict_of, verdict_on
 from tests.waiting import until
@@ -166,8 +167,7 @@ def test_settings_from_elsewhere_that_name_code_are_put_into_the_form_only_after
     tmp_path: Path,
 ) -> None:
     run, written = timed_run(tmp_path), list[RunConfig]()
-    config = dataclasses.replace(run.config, interpreter="/evil/python")
-    (run.dir / "config.json").write_text(json_text(config.to_json()))
+    replan(run, config=dataclasses.replace(run.config, interpreter="/evil/python"))
     shown = asked(run, written)
     shown._put.click()
     assert written == []
@@ -181,8 +181,7 @@ def test_a_suggestion_for_a_run_from_elsewhere_is_tried_after_a_yes_to_its_scrip
     tmp_path: Path,
 ) -> None:
     run = timed_run(tmp_path)
-    config = dataclasses.replace(run.config, interpreter="/evil/python")
-    (run.dir / "config.json").write_text(json_text(config.to_json()))
+    replan(run, config=dataclasses.replace(run.config, interpreter="/evil/python"))
     shown = asked(run)
     shown._try.click()
     for words in ("def make_strategy", "# interpreter: /evil/python"):

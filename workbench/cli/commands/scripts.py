@@ -57,7 +57,7 @@ def script(arguments: Namespace) -> int:
         print(text, end="")
         return OK
     _save(path, render_notebook(plan) if notebook else text)
-    for file in own_files(plan.to_json()):
+    for file in own_files(plan):
         print(f"It imports {file.name}: keep that file beside it.", file=sys.stderr)
     starter = "workbench run --script" if needs_starter(plan) else "python"
     how = f"Run it with: {starter} {shlex.quote(str(path))}"

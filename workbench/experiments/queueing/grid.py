@@ -20,7 +20,7 @@ from workbench.runs.programs.own_data import inspect_data
 if TYPE_CHECKING:
     from workbench.devices import Devices
     from workbench.plan import Plan
-    from workbench.plan.own_data import DataFacts
+    from workbench.plan.plan import DataFacts
 
 AXES = (
     *("strategy", "loop", "replicas", "workers", "global_batch_size", "per_replica_batch_size"),
@@ -188,7 +188,7 @@ def _named(name: str, value: Any) -> str:
 _XLA = {True: "XLA on", False: "XLA off"}
 _IN_EVERY_LABEL = ("strategy", "replicas", "workers")
 _TEXTS: Mapping[str, Callable[[Plan], str]] = {
-    "global_batch_size": lambda plan: f"batch {plan.global_batch_size or plan.examples_per_step:,}",
+    "global_batch_size": lambda plan: f"batch {plan.examples_per_step:,}",
     "per_replica_batch_size": lambda plan: f"{plan.per_replica_batch_size:,} per replica",
     "xla": lambda plan: _XLA[plan.config.xla or plan.on_tpu],  # TPUs always use XLA
     "steps_per_call": lambda plan: f"steps per call: {plan.steps_per_call or 'auto'}",

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from workbench.config import RunConfig
     from workbench.devices import Devices
     from workbench.plan import Plan
-    from workbench.plan.own_data import DataFacts
+    from workbench.plan.plan import DataFacts
 
 NEARBY = 4
 

@@ -153,8 +153,7 @@ class Search:
             (folder / "train.py").write_text(render_script(plan), encoding="utf-8")
             folders.append(str(folder))
         first = plans[0]
-        card = {"interpreter": first.interpreter, "working_dir": str(Path.cwd())}
-        launch = Launch.of(self._folder, card, first.to_json())
+        launch = Launch.of_plan(first, Path.cwd())
         watched = self._limit_mib if self._on_cpu else None
         backstop = 0
         if watched is not None:

@@ -115,9 +115,8 @@ class _Test:
 
         script = folder / "train.py"
         script.write_text(render_script(self._plan), encoding="utf-8")
-        card = {"interpreter": self._plan.interpreter, "working_dir": str(Path.cwd())}
         test = program("raise_rate", str(script), repr(lowest), repr(highest), str(self._steps))
-        launch, tasks = Launch.of(folder, card, self._plan.to_json()), self._plan.tasks
+        launch, tasks = Launch.of_plan(self._plan, Path.cwd()), self._plan.tasks
         start = self._plan.config.start
         ending = run_watched(
             launch, test, tasks, folder, self._add_step, self._give_up, start=start

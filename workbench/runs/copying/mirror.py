@@ -18,7 +18,7 @@ from workbench.runs.folder.archive import MARK, check_mounted, mount_above
 from workbench.runs.folder.checkpoints import FOLDER, STATE, Saved, state_text
 from workbench.runs.folder.events import read_events
 from workbench.runs.folder.files import CARD, KEPT_CODE, KILL, SCRIPT, RunError, json_text
-from workbench.runs.folder.tasks import leader_of
+from workbench.runs.folder.plan import read_plan
 
 GROWING = ("events.jsonl", "archive.jsonl", "log.txt", "supervisor.log", "updates")
 RECORDS = (".f4", ".f8", ".steps", ".steps64", ".calls")
@@ -86,7 +86,7 @@ class Mirror:
         _write(self.folder / MARK, [json_text(mark).encode()])
 
     def _saved_step(self) -> int:
-        events = read_events(self.run_dir / leader_of(self.run_dir) / "events.jsonl")
+        events = read_events(self.run_dir / read_plan(self.run_dir).leader / "events.jsonl")
         return max((int(e.get("step", 0)) for e in events if e["event"] == "checkpoint"), default=0)
 
     def _copy(self, path: Path) -> None:

@@ -10,6 +10,7 @@ import threading
 from pathlib import Path
 
 from .files import CARD, RunError, expanded, read_json
+from .plan import read_plan
 
 MARK = "archive.json"
 """A file in a copy of a run; it names the folder of the run itself."""
@@ -23,13 +24,13 @@ def archive_of(run_dir: Path) -> Path | None:
     """Return the folder to which a run is copied; None if it is not copied.
 
     Raises:
-        RunError: the run's config or card cannot be read.
+        RunError: the run's plan or card cannot be read.
     """
-    named = read_json(run_dir / "config.json").get("archive")
+    named = read_plan(run_dir).config.archive
     if not named:
         return None
     card = read_json(run_dir / CARD)
-    return place(str(named), Path(str(card.get("working_dir") or run_dir))) / run_dir.name
+    return place(named, Path(str(card.get("working_dir") or run_dir))) / run_dir.name
 
 
 def is_copy(run_dir: Path) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .events import Event, read_events
-from .tasks import leader_of
+from .plan import read_plan
 
 FOLDER = "checkpoints"
 STATE = "checkpoint"
@@ -83,7 +83,7 @@ def last_whole_step(run_dir: Path) -> int | None:
 
 def _saves(run_dir: Path) -> list[Event]:
     """Return the events of all checkpoints that a run has saved."""
-    events = read_events(run_dir / leader_of(run_dir) / "events.jsonl")
+    events = read_events(run_dir / read_plan(run_dir).leader / "events.jsonl")
     return [event for event in events if event["event"] == "checkpoint"]
 
 

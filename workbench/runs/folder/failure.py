@@ -7,8 +7,8 @@ from pathlib import Path
 
 from workbench.runs.folder.logs import folded, log_tail
 
+from .plan import read_plan
 from .state import attempt_events, last_state, status, supervisor_events
-from .tasks import leader_of
 
 LOG_LINES = 30
 
@@ -43,7 +43,7 @@ def _loss(run_dir: Path) -> Failure:
         f"went down. {saved}".strip(),
         task="supervisor",
         log_tail=folded(
-            log_tail(run_dir / leader_of(run_dir) / "log.txt", 4 * LOG_LINES), LOG_LINES
+            log_tail(run_dir / read_plan(run_dir).leader / "log.txt", 4 * LOG_LINES), LOG_LINES
         ),
         fix="Resume the run: it continues from its last checkpoint.",
     )

@@ -1,79 +1,45 @@
-"""Reading of the config and the plan with which a run was started."""
+"""Reading of the plan with which a run was started; its config is a part of it."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
-from workbench.config import ConfigError, RunConfig
-from workbench.plan import Plan
-from workbench.plan.own_data import DataFacts
-from workbench.plan.own_function import OwnFunction
+from workbench.config import ConfigError
+from workbench.plan.plan import Plan
 
 from .files import RunError, read_json
-from .tasks import tasks_of
 
-_FIELDS = {field.name: field for field in dataclasses.fields(Plan)}
-_RECORDS: dict[str, Any] = {
-    "own_model": OwnFunction,
-    "own_data": OwnFunction,
-    "own_step": OwnFunction,
-    "data_facts": DataFacts,
-}
+PLAN = "plan.json"
+MOST_PLANS = 2000
+"""The number of plans that are kept, so that a list of so many runs reads each plan once."""
 
 
-def read_config(path: Path) -> RunConfig:
-    """Read a config.json.
+def read_plan(run_dir: Path) -> Plan:
+    """Read the plan.json of a run, or of its rehearsal.
 
     Raises:
-        RunError: the file is damaged, or was written by a release with other config fields.
+        RunError: the file is damaged, or was written by a release with other plan fields.
     """
-    return _config(read_json(path), path)
-
-
-def read_plan(path: Path) -> Plan:
-    """Read a plan.json.
-
-    Raises:
-        RunError: the file is damaged, or was written by a release with other plan fields, or a task
-            has a name that is not one.
-    """
-    values = read_json(path)
-    require_fields(values, path)
-    tasks_of(values)
-    fields: dict[str, Any] = {n: _plain(value) for n, value in values.items() if n in _FIELDS}
-    fields["config"] = _config(values["config"], path)
-    for name, kind in _RECORDS.items():
-        if values.get(name) is not None:
-            try:
-                fields[name] = kind(**values[name])
-            except TypeError as error:
-                raise _of_another_release(path, error) from error
-    return Plan(**fields)
-
-
-def require_fields(values: Mapping[str, Any], path: Path) -> None:
-    """Check that the values of a plan.json have every required field of a plan.
-
-    Raises:
-        RunError: a required field is missing.
-    """
-    needed = [name for name, field in _FIELDS.items() if field.default is dataclasses.MISSING]
-    absent = [name for name in needed if name not in values]
-    if absent:
-        raise RunError(
-            f"{path} lacks fields of a plan: {', '.join(absent)}. "
-            "Open the run with the release that wrote it."
-        )
-
-
-def _config(values: Any, path: Path) -> RunConfig:
+    path = run_dir / PLAN
     try:
-        return RunConfig.from_json(values)
-    except (ConfigError, TypeError) as error:
+        found = path.stat()
+    except OSError:
+        return _read(path, ())  # which reports the error
+    return _read(path, (found.st_ino, found.st_size, found.st_mtime_ns))
+
+
+@lru_cache(MOST_PLANS)
+def _read(path: Path, _state: tuple[int, ...]) -> Plan:
+    """Read a plan.json in a state: a file that was written again is read again."""
+    values = read_json(path)
+    try:
+        return Plan.from_json(values)
+    except ConfigError as error:
         raise _of_another_release(path, error) from error
+    except ValueError as error:
+        fix = "Open the run with the release that wrote it, or restore the file from a copy."
+        raise RunError(f"{path} {error}. {fix}") from error
 
 
 def _of_another_release(path: Path, error: Exception) -> RunError:
@@ -81,7 +47,3 @@ def _of_another_release(path: Path, error: Exception) -> RunError:
         f"{path} does not fit this release: {str(error).rstrip('.')}. "
         "Open the run with the release that wrote it."
     )
-
-
-def _plain(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value

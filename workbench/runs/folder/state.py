@@ -15,7 +15,7 @@ from .archive import MARK, is_copy
 from .clocks import DIFFERS, attempt_begins, task_events
 from .events import Event, read_events
 from .files import CARD, RunError, read_json
-from .tasks import leader_of
+from .plan import read_plan
 from .trust import was_started
 
 Status = Literal[
@@ -121,7 +121,7 @@ def status(run_dir: Path, events: Sequence[Event] | None = None) -> Status:
 def attempt_events(run_dir: Path) -> list[Event]:
     """Return the leading task's events since its last start by a supervisor."""
     events = supervisor_events(run_dir)
-    return since_start(task_events(run_dir, leader_of(run_dir), events), events)
+    return since_start(task_events(run_dir, read_plan(run_dir).leader, events), events)
 
 
 def since_start(task_events: Sequence[Event], events: Sequence[Event]) -> list[Event]:

@@ -7,14 +7,18 @@ import shutil
 import sys
 import zipapp
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.runs.folder.card import INTERPRETER_HERE
-from workbench.runs.folder.files import SCRIPT
+from workbench.runs.folder.files import CARD, SCRIPT, read_json
+from workbench.runs.folder.plan import read_plan
 
 from .own_modules import module_folders
+
+if TYPE_CHECKING:
+    from workbench.plan import Plan
 
 SUPERVISOR_LOG = "supervisor.log"
 OBSERVER = Path(__file__).parents[2] / "observe" / "__main__.py"
@@ -42,18 +46,28 @@ class Launch:
     """Whether the norms of gradients are recorded."""
 
     @classmethod
-    def of(cls, run_dir: Path, card: Mapping[str, Any], plan: Mapping[str, Any]) -> Launch:
-        """Return the settings from run.json and plan.json."""
+    def of(cls, run_dir: Path) -> Launch:
+        """Return the settings of a run.
+
+        Raises:
+            RunError: its files cannot be read.
+        """
+        card, plan = read_json(run_dir / CARD), read_plan(run_dir)
         asked_from = Path(str(card.get("working_dir") or run_dir))
         working_dir = asked_from if asked_from.is_dir() else run_dir
-        module_dirs = module_folders(plan, working_dir, run_dir)
+        return replace(cls.of_plan(plan, working_dir, run_dir), interpreter=_interpreter(card))
+
+    @classmethod
+    def of_plan(cls, plan: Plan, working_dir: Path, run_dir: Path | None = None) -> Launch:
+        """Return the settings for a plan's script in a folder; None: it belongs to no run."""
+        shares_cpu = plan.virtual and plan.physical_devices[0].startswith("CPU")
         return cls(
-            _interpreter(card),
+            plan.interpreter,
             working_dir,
-            module_dirs,
-            legacy_keras=plan.get("keras") == "legacy",
-            cpu_replicas=_cpu_replicas(plan),
-            gradient_norms=bool((plan.get("config") or {}).get("gradient_norms")),
+            module_folders(plan, working_dir, run_dir),
+            legacy_keras=plan.legacy_keras,
+            cpu_replicas=plan.num_replicas_in_sync if shares_cpu else 1,
+            gradient_norms=plan.config.gradient_norms,
         )
 
     @property
@@ -110,12 +124,6 @@ def pack_observer(folder: Path) -> Path:
     packed = folder / "observe.pyz"
     zipapp.create_archive(OBSERVER.parent, packed, filter=lambda path: path.suffix == ".py")
     return packed
-
-
-def _cpu_replicas(plan: Mapping[str, Any]) -> int:
-    devices = plan.get("physical_devices") or [""]
-    shares = plan.get("virtual") and str(devices[0]).startswith("CPU")
-    return int(plan.get("num_replicas_in_sync", 1)) if shares else 1
 
 
 def _interpreter(card: Mapping[str, Any]) -> str:

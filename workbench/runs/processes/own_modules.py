@@ -10,13 +10,16 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.runs.folder.events import Event
 from workbench.runs.folder.files import KEPT_CODE, RunError
+
+if TYPE_CHECKING:
+    from workbench.plan import Plan
 
 HASHES = "modules_sha256"
 """A field of the event that starts an attempt: the sha256 of each module's file, by its name."""
@@ -24,14 +27,12 @@ KEPT = "kept_files"
 """A field of the same event: the user's files for which the attempt imports the kept copies."""
 
 
-def module_folders(
-    plan: Mapping[str, Any], working_dir: Path, run_dir: Path | None = None
-) -> tuple[Path, ...]:
-    """Return the folders in which a run looks for the user's modules, from its plan.json.
+def module_folders(plan: Plan, working_dir: Path, run_dir: Path | None = None) -> tuple[Path, ...]:
+    """Return the folders in which a run looks for the user's modules.
 
     `run_dir` is None for a script that belongs to no run.
     """
-    if not any(_own(plan)):
+    if not plan.own_functions:
         return ()
     folders = dict.fromkeys(path.parent for path in own_files(plan))
     kept = () if run_dir is None or not folders else (run_dir / KEPT_CODE,)
@@ -40,17 +41,17 @@ def module_folders(
     return (*files, working_dir)
 
 
-def own_files(plan: Mapping[str, Any]) -> list[Path]:
-    """Return the files that were given as `file.py:function`, from a plan.json, each once."""
+def own_files(plan: Plan) -> list[Path]:
+    """Return the files that were given as `file.py:function`, each once."""
     files = (
-        Path(each["folder"], f"{each['module']}.py")
-        for each in _own(plan)
-        if each["module"] and each["folder"]
+        Path(each.folder, f"{each.module}.py")
+        for each in plan.own_functions.values()
+        if each.module and each.folder
     )
     return list(dict.fromkeys(files))
 
 
-def keep_files(plan: Mapping[str, Any], run_dir: Path) -> None:
+def keep_files(plan: Plan, run_dir: Path) -> None:
     """Copy the user's files into a new run's folder.
 
     Raises:
@@ -65,29 +66,29 @@ def keep_files(plan: Mapping[str, Any], run_dir: Path) -> None:
             raise RunError(f"{path} cannot be copied into {run_dir}: {error}. {fix}") from error
 
 
-def changed_files(plan: Mapping[str, Any], run_dir: Path) -> list[str]:
+def changed_files(plan: Plan, run_dir: Path) -> list[str]:
     """Return the user's files that differ from their copies in the run's folder, or are gone."""
     return [str(path) for path in own_files(plan) if _differs(path, run_dir / KEPT_CODE)]
 
 
-def module_hashes(plan: Mapping[str, Any], working_dir: Path) -> dict[str, Any]:
-    """Return `HASHES` with the sha256 of each module of a plan.json that is imported.
+def module_hashes(plan: Plan, working_dir: Path) -> dict[str, Any]:
+    """Return `HASHES` with the sha256 of each module of a plan that is imported.
 
     A module that is installed or cannot be read is left out. If it cannot be read, its import
     fails too and gives the reason.
     """
     hashes = dict[str, str]()
-    for each in _own(plan):
-        if (module := each["module"]) is None:
+    for each in plan.own_functions.values():
+        if each.module is None:
             continue
-        if each["source"] is not None:
-            hashes[module] = hashlib.sha256(each["source"].encode()).hexdigest()
+        if each.source is not None:
+            hashes[each.module] = hashlib.sha256(each.source.encode()).hexdigest()
             continue
         from workbench.plan.own_function import module_file  # takes a moment, and few runs need it
 
         with contextlib.suppress(OSError):
-            if file := module_file(module, working_dir):
-                hashes[module] = hashlib.sha256(file.read_bytes()).hexdigest()
+            if file := module_file(each.module, working_dir):
+                hashes[each.module] = hashlib.sha256(file.read_bytes()).hexdigest()
     return {HASHES: hashes} if hashes else {}
 
 
@@ -118,12 +119,6 @@ def changes_in(events: Sequence[Event]) -> str:
         for path in kept
     ]
     return " ".join(words)
-
-
-def _own(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for name in ("own_model", "own_data", "own_step"):
-        if plan.get(name):
-            yield {"module": None, "source": None, "folder": None, **plan[name]}
 
 
 def _differs(path: Path, kept: Path) -> bool:

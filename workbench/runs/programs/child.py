@@ -16,10 +16,11 @@ from typing import Any
 
 from workbench.devices.tpu_build import WITHOUT_TPU
 from workbench.forking import Order
+from workbench.plan.plan import ONE_TASK
 from workbench.runs.folder.files import RunError, StoppedError
 from workbench.runs.folder.locks import state_dir
 from workbench.runs.folder.logs import is_from_tensorflow, log_tail
-from workbench.runs.folder.tasks import ONE_TASK, environments
+from workbench.runs.folder.tasks import environments
 from workbench.runs.processes.environment import Launch
 from workbench.runs.processes.forks import COLD, Forks
 from workbench.runs.processes.peak_memory import peak_bytes_of

@@ -11,9 +11,9 @@ from typing import Any
 
 from workbench.runs.folder.checkpoints import FOLDER, STATE, last_whole_step
 from workbench.runs.folder.events import read_events
-from workbench.runs.folder.files import RunError, read_json
+from workbench.runs.folder.files import RunError
+from workbench.runs.folder.plan import read_plan
 from workbench.runs.folder.state import LIVE, alive_error, attempt_events, status
-from workbench.runs.folder.tasks import leader_of
 from workbench.runs.folder.unwritten import why_no_model
 
 from .run import run_program
@@ -83,7 +83,7 @@ def saved_evaluation(run_dir: Path, step: int | None) -> dict[str, Any] | None:
 
 def _has_finished(run_dir: Path) -> bool:
     """Return whether the last attempt that opened the model went to its end, and so saved it."""
-    events = read_events(run_dir / leader_of(run_dir) / "events.jsonl")
+    events = read_events(run_dir / read_plan(run_dir).leader / "events.jsonl")
     names = [event["event"] for event in events if event["event"] in ("start", "finished")]
     return names[-1:] == ["finished"]
 
@@ -103,7 +103,7 @@ def load_model(run_dir: Path) -> Any:
             installed here.
     """
     _require_model(run_dir)
-    legacy = read_json(run_dir / "plan.json").get("keras") == "legacy"
+    legacy = read_plan(run_dir).legacy_keras
     package = "tf_keras" if legacy else "tensorflow"
     try:
         module = importlib.import_module(package)

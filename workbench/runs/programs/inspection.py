@@ -25,7 +25,7 @@ from .run import program
 
 if TYPE_CHECKING:
     from workbench.plan import Plan
-    from workbench.plan.own_function import OwnFunction
+    from workbench.plan.plan import OwnFunction
 
 PROGRAM = "inspect_model"
 TIMEOUT_SECONDS = 300.0
@@ -77,10 +77,9 @@ def inspect_model(plan: Plan, timeout_seconds: float = TIMEOUT_SECONDS) -> Model
             `train_step` cannot do.
     """
     text, own, here = render_model(plan), plan.own_model, Path.cwd()
-    values = plan.to_json()
-    launch = Launch(plan.interpreter, here, module_folders(values, here), plan.keras == "legacy")
+    launch = Launch(plan.interpreter, here, module_folders(plan, here), plan.legacy_keras)
     start = plan.config.start
-    texts = tuple(own_texts(values).items())
+    texts = tuple(own_texts(plan).items())
     function, files = own.function if own else "", (changed(own), changed(plan.own_data))
     summary = _inspect(_Question(text, function, files, launch, texts, start, timeout_seconds))
     # A train step of the user takes the place of the model's own.

@@ -6,17 +6,19 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workbench.runs.folder.checkpoints import FOLDER, Saved
-from workbench.runs.folder.files import RunError, read_json
-from workbench.runs.folder.tasks import workers_of
-from workbench.runs.records.progress import shape_of
+from workbench.runs.folder.files import RunError
+from workbench.runs.folder.plan import read_plan
 from workbench.runs.records.step_files import Doubles
 
 from .run import run_programs
+
+if TYPE_CHECKING:
+    from workbench.plan import Plan
 
 FEWEST_STEPS = 8
 """The fewest groups of steps for an interval; the engine makes 32 groups at most."""
@@ -69,12 +71,12 @@ def measure_gradients(
             or a process fails.
         StoppedError: `stopped` returned true.
     """
-    plan = read_json(run_dir / "plan.json")
+    plan = read_plan(run_dir)
     _require_common_steps(plan)
-    in_pass = steps_of_a_pass(plan)
+    in_pass = plan.steps_of_a_pass
     _require_steps(steps, in_pass)
     _require_checkpoint(run_dir, growth=growth)
-    tasks, at = workers_of(plan), "all" if growth else "last"
+    tasks, at = plan.worker_tasks, "all" if growth else "last"
     wanted = str(min(steps, in_pass)), str(in_pass), at
     results = run_programs(run_dir, "noise", *wanted, tasks=tasks, stopped=stopped)
     found = [
@@ -103,25 +105,19 @@ def joined(results: list[dict[str, Any]]) -> Gradients:
     )
 
 
-def steps_of_a_pass(plan: dict[str, Any]) -> int:
-    """Return how many full global batches an epoch has, at most those of one pass of the data."""
-    in_data = int(plan["num_train_examples"]) // int(plan["global_batch_size"])
-    return min(in_data, int(plan["steps_per_epoch"]))
-
-
-def _require_common_steps(plan: dict[str, Any]) -> None:
+def _require_common_steps(plan: Plan) -> None:
     rule = "The noise scale compares the gradients of replicas in the same step"
-    if not shape_of(plan).synchronous:
+    if not plan.synchronous:
         raise RunError(
-            f"{rule}, but workers of {plan['strategy_label']} train asynchronously. Choose a run "
+            f"{rule}, but workers of {plan.strategy_label} train asynchronously. Choose a run "
             "of another strategy, such as Mirrored."
         )
-    if len(workers_of(plan)) > 1 and plan.get("auto_shard") == "off":
+    if plan.workers > 1 and plan.auto_shard == "off":
         raise RunError(
             f"{rule} on different examples, but with auto_shard off all workers take the same "
             "examples. Choose a run with auto_shard data."
         )
-    if (plan.get("config") or {}).get("precision") == "mixed_float16":
+    if plan.config.precision == "mixed_float16":
         raise RunError(
             f"{rule}, but mixed_float16 scales the loss, and the gradients with it. Choose a run "
             "in float32 or mixed_bfloat16."

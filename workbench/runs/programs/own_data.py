@@ -10,8 +10,8 @@ from pathlib import Path
 from workbench.config import RunConfig
 from workbench.fields import is_own
 from workbench.plan import PlanError, Problem
-from workbench.plan.own_data import DataFacts
 from workbench.plan.own_function import kept_name, read_own_function
+from workbench.plan.plan import DataFacts
 from workbench.plan.problems import Findings
 from workbench.runs.processes.environment import Launch
 from workbench.runs.supervise.user_code import line_in_user_code

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.runs.folder.files import RunError, StoppedError, read_json
-from workbench.runs.folder.tasks import ONE_TASK
+from workbench.plan.plan import ONE_TASK
+from workbench.runs.folder.files import RunError, StoppedError
+from workbench.runs.folder.plan import read_plan
 from workbench.runs.processes.environment import PACKAGE_ROOT, Launch
 from workbench.runs.processes.forks import COLD
 from workbench.runs.supervise.diagnosis import cannot_start
@@ -33,10 +34,9 @@ def work_on(run_dir: Path, name: str, *arguments: str, given: bytes | None = b""
     Raises:
         RunError: the run's files cannot be read.
     """
-    card, plan, config = (read_json(run_dir / f"{name}.json") for name in ("run", "plan", "config"))
     command = program(name, str(run_dir.absolute()), *arguments)
-    start = COLD if name in WITHOUT_TENSORFLOW else config.get("start")
-    return Work(Launch.of(run_dir, card, plan), command, given=given, start=start)
+    start = COLD if name in WITHOUT_TENSORFLOW else read_plan(run_dir).config.start
+    return Work(Launch.of(run_dir), command, given=given, start=start)
 
 
 def run_program(run_dir: Path, name: str, *arguments: str) -> dict[str, Any]:

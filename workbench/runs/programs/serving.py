@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.runs.folder.tasks import ONE_TASK
+from workbench.plan.plan import ONE_TASK
 
 from .child import POLL_SECONDS, Child, children, to_blame
 from .run import failed_error, not_started, stopped_error, work_on

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from workbench.runs.folder.files import FIRST_STEP
-from workbench.runs.folder.tasks import workers_of
-from workbench.runs.records.progress import recorded_steps, shape_of
+from workbench.runs.records.arrays import Shape
+from workbench.runs.records.progress import recorded_steps
 from workbench.runs.records.reader import read_range
 from workbench.runs.records.staleness import read_staleness
 
 from .run import run_program
 from .step_xray import WorkersXray, WorkerXray
 
+if TYPE_CHECKING:
+    from workbench.plan import Plan
 
-def longest(run_dir: Path, plan: dict[str, Any]) -> int:
+
+def longest(run_dir: Path, plan: Plan) -> int:
     """Return the largest number of steps that one worker has recorded."""
-    shape = shape_of(plan)
-    return max(recorded_steps(run_dir / task, shape) for task in workers_of(plan))
+    shape = Shape.of(plan)
+    return max(recorded_steps(run_dir / task, shape) for task in plan.worker_tasks)
 
 
-def xray_workers(run_dir: Path, plan: dict[str, Any], step: int) -> WorkersXray:
+def xray_workers(run_dir: Path, plan: Plan, step: int) -> WorkersXray:
     """Return each worker's examples in its own step `step`, from 0, and the record of that step.
 
     The examples come from the run's own pipeline, in a process of the run's interpreter, which
@@ -32,7 +35,7 @@ def xray_workers(run_dir: Path, plan: dict[str, Any], step: int) -> WorkersXray:
         RunError: the process fails.
     """
     reply = run_program(run_dir, "xray", str(step))
-    tasks = workers_of(plan)
+    tasks = plan.worker_tasks
     every = read_staleness(run_dir, tasks)
     stale = every[every["step"] == step + FIRST_STEP].set_index("worker")["staleness"]
     workers = []
@@ -51,4 +54,4 @@ def xray_workers(run_dir: Path, plan: dict[str, Any], step: int) -> WorkersXray:
                 staleness=int(stale[number]) if number in stale else None,
             )
         )
-    return WorkersXray(step, plan["strategy_label"], workers)
+    return WorkersXray(step, plan.strategy_label, workers)

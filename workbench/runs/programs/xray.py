@@ -6,22 +6,25 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workbench.runs.folder.events import read_events
 from workbench.runs.folder.files import FIRST_STEP, RunError, json_text, write_text
+from workbench.runs.folder.plan import read_plan
 from workbench.runs.folder.state import attempt_events
-from workbench.runs.folder.tasks import leader_of, read_numbers, workers_of
 from workbench.runs.records.arrays import UNKNOWN, Shape, worker_counts_of, workers_at
-from workbench.runs.records.progress import shape_of, steps_done
+from workbench.runs.records.progress import steps_done
 from workbench.runs.records.reader import read_range
 
 from .measurement import read_measurement
 from .run import run_programs
 from .step_xray import ReplicaXray, StepXray, WeightsCopy, WeightsXray, WorkersXray
 from .worker_steps import longest, xray_workers
+
+if TYPE_CHECKING:
+    from workbench.plan import Plan
 
 
 def xray(run_dir: Path, step: int) -> StepXray | WorkersXray:
@@ -42,8 +45,8 @@ def xray(run_dir: Path, step: int) -> StepXray | WorkersXray:
     Raises:
         RunError: the run has no such step, its precision scales losses, or a process fails.
     """
-    plan = read_numbers(run_dir)
-    shape, tasks = shape_of(plan), workers_of(plan)
+    plan = read_plan(run_dir)
+    shape, tasks = Shape.of(plan), plan.worker_tasks
     result: StepXray | WorkersXray
     index = step - FIRST_STEP
     if shape.synchronous:
@@ -65,7 +68,7 @@ def saved_xrays(run_dir: Path) -> list[StepXray | WorkersXray]:
     Raises:
         RunError: a kept X-ray cannot be read.
     """
-    synchronous = shape_of(read_numbers(run_dir)).synchronous
+    synchronous = read_plan(run_dir).synchronous
     kind: type[StepXray | WorkersXray] = StepXray if synchronous else WorkersXray
     kept = [read_measurement(path, kind) for path in run_dir.glob("xray-*.json")]
     found = [replace(each, step=each.step + FIRST_STEP) for each in kept if each is not None]
@@ -79,7 +82,9 @@ def recorded_row(
 
     `step` counts from 0. None if it was not recorded, or if another number of workers did it last.
     """
-    worker_counts = worker_counts_of(read_events(run_dir / leader_of(run_dir) / "events.jsonl"))
+    worker_counts = worker_counts_of(
+        read_events(run_dir / read_plan(run_dir).leader / "events.jsonl")
+    )
     if worker_counts and workers_at(worker_counts, np.array([step])) not in (len(tasks), UNKNOWN):
         return None
     row: list[list[float]] = []
@@ -93,7 +98,7 @@ def recorded_row(
 
 
 def describe(
-    replies: Mapping[str, dict[str, Any]], plan: dict[str, Any], row: list[list[float]] | None
+    replies: Mapping[str, dict[str, Any]], plan: Plan, row: list[list[float]] | None
 ) -> StepXray:
     """Return the tasks' replies as one, completed from the plan and compared with the record.
 
@@ -102,7 +107,7 @@ def describe(
     owned = [(task, own) for task, reply in replies.items() for own in reply["replicas"]]
     examples = sum(own["examples"] for _, own in owned)
     replicas = [
-        _replica(own, at, task, plan["replica_devices"][at], examples, row[at][0] if row else None)
+        _replica(own, at, task, plan.replica_devices[at], examples, row[at][0] if row else None)
         for at, (task, own) in enumerate(owned)
     ]
     if len(replies) > 1:
@@ -122,8 +127,8 @@ def describe(
         applied_norm=replicas[0].applied_norm,
         divides_by_batch=all(replica.divides_by_batch for replica in replicas),
         agrees=agrees(replicas, row),
-        strategy_label=plan["strategy_label"],
-        virtual=plan["virtual"],
+        strategy_label=plan.strategy_label,
+        virtual=plan.virtual,
         replicas=replicas,
         weights=_weights({task: reply["weights"] for task, reply in replies.items()}),
     )
@@ -192,8 +197,8 @@ def _sum(values: list[float | None]) -> float | None:
     return sum(known) if len(known) == len(values) else None
 
 
-def _require_unscaled(plan: dict[str, Any]) -> None:
-    if (plan.get("config") or {}).get("precision") == "mixed_float16":
+def _require_unscaled(plan: Plan) -> None:
+    if plan.config.precision == "mixed_float16":
         raise RunError(
             "An X-ray cannot read the gradients of a run in mixed_float16, which scales the loss. "
             "Choose a run in float32 or mixed_bfloat16."

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from workbench.plan.plan import CHIEF, Plan
 from workbench.runs.folder.clocks import TaskClock
 from workbench.runs.folder.events import Event
 from workbench.runs.folder.state import supervisor_events
-from workbench.runs.folder.tasks import CHIEF
 
 from .reader import read_blocks, step_files
 from .step_files import (
@@ -52,6 +52,12 @@ class Shape:
     worker_counts: WorkerCounts = ()
     """How many workers there were from which step on, if that is known."""
     total_steps: int = MOST_STEPS
+
+    @classmethod
+    def of(cls, plan: Plan, worker_counts: WorkerCounts = ()) -> Shape:
+        """Return the shape of the records of a plan's run."""
+        each, steps = plan.local_replicas, plan.steps_per_epoch
+        return cls(each, steps, plan.synchronous, worker_counts, plan.total_steps)
 
     def epochs_of(self, steps: npt.NDArray[Any], epoch_ends: npt.NDArray[Any]) -> Ints:
         """Return the epoch, from 0, that each step of a worker belongs to.

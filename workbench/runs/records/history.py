@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from math import isfinite
 from pathlib import Path
@@ -11,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.plan.plan import EVALUATOR, Plan
 from workbench.runs.folder.clocks import task_events
 from workbench.runs.folder.events import Event, note_epoch, read_events
 from workbench.runs.folder.files import FIRST_STEP
+from workbench.runs.folder.plan import read_plan
 from workbench.runs.folder.state import since_start, supervisor_events
-from workbench.runs.folder.tasks import EVALUATOR, read_numbers, tasks_of, workers_of
 
 from .arrays import (
+    Shape,
     TaskRecords,
     epoch_ends_of,
     joined,
@@ -27,7 +28,7 @@ from .arrays import (
     shared_steps,
     worker_counts_of,
 )
-from .progress import shape_of, steps_done
+from .progress import steps_done
 from .speed import steady_rate
 from .step_files import Doubles
 
@@ -72,7 +73,7 @@ class History:
         """Return the staleness of each step, if workers do not wait for each other."""
         from .staleness import read_staleness
 
-        return read_staleness(self.dir, workers_of(self._plan))
+        return read_staleness(self.dir, self._plan.worker_tasks)
 
     def step_seconds(self) -> Doubles:
         """Return the seconds of each steady step, float64 [N], in order of steps.
@@ -113,13 +114,13 @@ class History:
         """Return loss and accuracy of training and test; see `last_results`."""
         return last_results(self.dir, self._leader_events)
 
-    @cached_property
-    def _plan(self) -> dict[str, Any]:
-        return read_numbers(self.dir)
+    @property
+    def _plan(self) -> Plan:
+        return read_plan(self.dir)
 
     @cached_property
     def _leader_events(self) -> list[Event]:
-        return task_events(self.dir, tasks_of(self._plan)[0], self._supervisor_events)
+        return task_events(self.dir, self._plan.leader, self._supervisor_events)
 
     @cached_property
     def _supervisor_events(self) -> list[Event]:
@@ -127,7 +128,7 @@ class History:
 
     def _records(self) -> list[TaskRecords]:
         ends = epoch_ends_of(event for _, event in sorted(self._epoch_events.items()))
-        shape = replace(shape_of(self._plan), worker_counts=worker_counts_of(self._leader_events))
+        shape = Shape.of(self._plan, worker_counts_of(self._leader_events))
         return read_tasks(self.dir, shape, ends)
 
     @cached_property

@@ -13,11 +13,10 @@ import numpy as np
 
 from workbench.runs.folder.clocks import TaskClock, task_events
 from workbench.runs.folder.events import Event
+from workbench.runs.folder.plan import read_plan
 from workbench.runs.folder.state import is_alive, supervisor_events
-from workbench.runs.folder.tasks import leader_of, read_numbers, tasks_of, workers_of
 from workbench.runs.processes.forks import BEGUN
 
-from .progress import shape_of
 from .reader import step_files
 from .step_files import Doubles, attempts_of, counted_calls, on_supervisor_clock
 
@@ -181,11 +180,11 @@ def read_ledger(run_dir: Path, now: float | None = None) -> Ledger:
         RunError: its folder is missing or cannot be read.
     """
     alive = is_alive(run_dir)  # before its files: a dead run has written everything
-    plan, events = read_numbers(run_dir), supervisor_events(run_dir)
-    shape = shape_of(plan)
-    files = step_files(run_dir / workers_of(plan)[0], shape.replicas, shape.total_steps)
+    plan, events = read_plan(run_dir), supervisor_events(run_dir)
+    worker = plan.worker_tasks[0]
+    files = step_files(run_dir / worker, plan.local_replicas, plan.total_steps)
     # The leading task times the calls: it is that worker itself, or its chief.
-    log = on_supervisor_clock(files.log(), TaskClock(tasks_of(plan)[0], events))
+    log = on_supervisor_clock(files.log(), TaskClock(plan.leader, events))
     attempts = _read_attempts(run_dir, events, attempts_of(log))
     if not attempts:
         return Ledger((), ())
@@ -194,7 +193,7 @@ def read_ledger(run_dir: Path, now: float | None = None) -> Ledger:
     steps, _, _ = counted_calls(log)
     spans = [attempt.spans() for attempt in attempts]
     stalls = [stall for attempt in attempts for stall in attempt.stalls()]
-    begun = _begun(attempts[-1], workers_of(plan)[0])
+    begun = _begun(attempts[-1], worker)
     first_step = _first_step(spans[-1], attempts[-1].first_call_seconds(), begun)
     every = list(chain.from_iterable(spans))
     taken = [span.end - span.begin for span in every if span.stage != QUEUE]
@@ -288,7 +287,7 @@ def _read_attempts(
             # The tasks of a job can begin before their supervisor sees it.
             begun.append((float(attempts[-1].supervisor_events[0]["time"]), attempts[-1]))
     opened: list[tuple[float, _Attempt]] = []
-    for event in task_events(run_dir, leader_of(run_dir), events) if begun else []:
+    for event in task_events(run_dir, read_plan(run_dir).leader, events) if begun else []:
         if event["event"] == "start":
             opened.append((float(event["time"]), _at(begun, float(event["time"]))))
         if opened:

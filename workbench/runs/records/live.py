@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.plan.plan import EVALUATOR
 from workbench.points import EpochPoints
 from workbench.runs.folder.events import Event, EventTail, note_epoch
-from workbench.runs.folder.tasks import EVALUATOR
 
 from .arrays import WorkerCounts, worker_counts_of, workers_at
 from .curves import MOST_POINTS, Curves
@@ -37,7 +37,7 @@ class LiveRun:
 
     def __init__(self, run_dir: Path, plan: Plan) -> None:
         self._dir, self._plan = run_dir, plan
-        self._events = EventTail(run_dir / plan.tasks[0] / "events.jsonl")
+        self._events = EventTail(run_dir / plan.leader / "events.jsonl")
         self._tests = EventTail(run_dir / EVALUATOR / "events.jsonl")
         self._epochs: dict[int, Event] = {}
         self._worker_counts: WorkerCounts = ()

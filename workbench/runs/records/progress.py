@@ -6,12 +6,13 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from workbench.runs.copying.copies import read_copies
 from workbench.runs.folder.clocks import own_time, task_events
 from workbench.runs.folder.events import Event, read_events
 from workbench.runs.folder.files import CARD, REHEARSAL_FOLDER
+from workbench.runs.folder.plan import read_plan
 from workbench.runs.folder.state import (
     LIVE,
     Status,
@@ -24,7 +25,7 @@ from workbench.runs.folder.state import (
     supervisor_events,
     tf_configs,
 )
-from workbench.runs.folder.tasks import EVALUATOR, read_numbers, tasks_of, type_of, workers_of
+from workbench.runs.folder.tasks import type_of
 from workbench.runs.folder.unwritten import disk_note, losses_of
 from workbench.runs.processes.own_modules import changes_in
 from workbench.runs.supervise.queue import is_in, named
@@ -36,6 +37,9 @@ from .arrays import Shape, epoch_ends_of
 from .reader import step_files
 from .speed import Speed, joined_speed, recent_speed, seconds_left
 from .step_files import known
+
+if TYPE_CHECKING:
+    from workbench.plan import Plan
 
 ROWS_READ = 4
 """Rows at the end of a log that are read for the newest one, because some can be damaged."""
@@ -95,26 +99,18 @@ class Progress:
         return self.stage.sentence if self.stage else self.phase
 
 
-def shape_of(plan: dict[str, Any]) -> Shape:
-    """Return the shape of the records, from plan.json."""
-    replicas = plan.get("local_replicas") or plan["num_replicas_in_sync"]
-    synchronous = type_of(tasks_of(plan)[0]) != "chief"
-    steps, total = int(plan["steps_per_epoch"]), int(plan["total_steps"])
-    return Shape(int(replicas), steps, synchronous, total_steps=total)
-
-
 def read_progress(run_dir: Path) -> Progress:
     """Return the progress of the run.
 
     Raises:
         RunError: its folder is missing or cannot be read.
     """
-    plan, events, root = read_numbers(run_dir), supervisor_events(run_dir), run_dir.parent
-    shape, leader = shape_of(plan), tasks_of(plan)[0]
+    plan, events, root = read_plan(run_dir), supervisor_events(run_dir), run_dir.parent
+    shape, leader = Shape.of(plan), plan.leader
     state = status(run_dir, events)
     leader_events = since_start(task_events(run_dir, leader, events), events)
     step, fresh = _steps_done(run_dir, plan, shape, leader_events)
-    epochs, total = int(plan["epochs"]), int(plan["total_steps"])
+    epochs, total = plan.epochs, plan.total_steps
     phase = _phase(state, leader_events, total, fresh=fresh)
     going = phase in ("training", "testing", "saving", "stopping")
     living = state in LIVE
@@ -124,7 +120,7 @@ def read_progress(run_dir: Path) -> Progress:
     ends = epoch_ends_of(event for event in leader_events if event["event"] == "epoch")
     speeds = {
         task: recent_speed(run_dir / task, shape, ends.get(task, ())) if moving else None
-        for task in workers_of(plan)
+        for task in plan.worker_tasks
     }
     copies = read_copies(run_dir)
     rehearsed = read_events(run_dir / REHEARSAL_FOLDER / leader / "events.jsonl")
@@ -140,6 +136,7 @@ def read_progress(run_dir: Path) -> Progress:
     lanes = _lanes(run_dir, plan, phase, step, speeds, silence, fresh=fresh)
     last = last_state(events) or {}
     ahead = _ahead(run_dir, last) if state == "queued" else []
+    test_steps = 0 if plan.evaluator else plan.test_steps
     left = max(0, total - step)  # workers that do not wait can do a call again, and so more steps
     notes = (_note(state, last, silence, named(ahead, root)), *restarts.values(), *troubles)
     configs = {task: json.dumps(config) for task, config in tf_configs(told).items()}
@@ -150,7 +147,7 @@ def read_progress(run_dir: Path) -> Progress:
         epochs=epochs,
         steps_per_second=speed.steps_per_second if speed else None,
         examples_per_second=speed.examples_per_second if speed else None,
-        eta_seconds=seconds_left(speed, left, shape, _test_steps(plan), leader_events),
+        eta_seconds=seconds_left(speed, left, shape, test_steps, leader_events),
         phase=phase,
         stage=read_stage(run_dir, plan, events) if state == "starting" and not fresh else None,
         note=" ".join(filter(None, notes)),
@@ -180,7 +177,7 @@ def _epoch_of(step: int, steps_per_epoch: int, epochs: int, *, ended: bool) -> i
 
 def _lanes(
     run_dir: Path,
-    plan: dict[str, Any],
+    plan: Plan,
     phase: str,
     step: int,
     speeds: dict[str, Speed | None],
@@ -193,7 +190,7 @@ def _lanes(
     If this attempt is not `fresh`, it has not yet recorded a step: a synchronous worker is at the
     step of its checkpoint, although records of an earlier attempt go on after it.
     """
-    shape, tasks = shape_of(plan), tasks_of(plan)
+    shape, tasks = Shape.of(plan), plan.tasks
     for task in tasks:
         note = f"{task} is silent." if silence and silence.get("task") == task else ""
         if task in speeds:
@@ -206,21 +203,21 @@ def _lanes(
             yield Lane(task, own_phase, None, None, note)
 
 
-def steps_done(run_dir: Path, plan: dict[str, Any], attempt: Sequence[Event]) -> int:
+def steps_done(run_dir: Path, plan: Plan, attempt: Sequence[Event]) -> int:
     """Return how many steps were done, recorded or not, without steps that a resume does again.
 
-    `plan` is the run's plan.json. `attempt` holds the leading task's events since its last start.
+    `attempt` holds the leading task's events since its last start.
     """
-    return _steps_done(run_dir, plan, shape_of(plan), attempt)[0]
+    return _steps_done(run_dir, plan, Shape.of(plan), attempt)[0]
 
 
 def _steps_done(
-    run_dir: Path, plan: dict[str, Any], shape: Shape, events: Sequence[Event]
+    run_dir: Path, plan: Plan, shape: Shape, events: Sequence[Event]
 ) -> tuple[int, bool]:
     """Return the steps done, and whether this attempt has recorded any."""
     reported = max([0, *(_step_after(event) for event in events)])
     start = next((event for event in reversed(events) if event["event"] == "start"), None)
-    workers = [run_dir / task for task in workers_of(plan)]
+    workers = [run_dir / task for task in plan.worker_tasks]
     led = workers[:1] if shape.synchronous else workers  # the leader, or those that it writes for
     # Each worker of a coordinator has its own steps.
     first_step = int(start.get("step") or 0) if start and shape.synchronous else 0
@@ -270,15 +267,6 @@ def _phase(state: Status, events: list[Event], total: int, *, fresh: bool) -> st
         if phase == "training" and int(event.get("step", 0)) >= total:
             phase = "saving"
     return "training" if phase == "tracing" and fresh else phase
-
-
-def _test_steps(plan: dict[str, Any]) -> int | None:
-    """Return the steps of a test pass that training waits for; None if that is unknown."""
-    if EVALUATOR in tasks_of(plan):
-        return 0
-    batch = plan.get("global_batch_size") or plan.get("per_replica_batch_size")
-    examples = plan.get("num_test_examples")
-    return None if not batch or examples is None else -(-int(examples) // int(batch))
 
 
 def _restart_notes(events: list[Event]) -> dict[str, str]:

@@ -108,7 +108,7 @@ def joined_speed(workers: Sequence[Speed | None], *, synchronous: bool) -> Speed
 
 
 def seconds_left(
-    speed: Speed | None, steps: int, shape: Shape, test_steps: int | None, events: Sequence[Event]
+    speed: Speed | None, steps: int, shape: Shape, test_steps: int, events: Sequence[Event]
 ) -> float | None:
     """Return the seconds that `steps` more steps take, with a test pass after each epoch.
 
@@ -123,6 +123,6 @@ def seconds_left(
             began = event["time"]
         elif event["event"] == "epoch" and began is not None:
             passes.append(event["time"] - began)
-    in_training = [] if test_steps is None else [test_steps / speed.steps_per_second]
-    usual = float(np.median(passes[1:])) if passes[1:] else min(passes + in_training, default=0.0)
+    in_training = test_steps / speed.steps_per_second
+    usual = float(np.median(passes[1:])) if passes[1:] else min([*passes, in_training])
     return steps / speed.steps_per_second + -(-steps // shape.steps_per_epoch) * usual

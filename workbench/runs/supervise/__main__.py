@@ -11,7 +11,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from workbench.runs.folder.files import RunError, read_json
+from workbench.fields import LOCAL
+from workbench.runs.folder.files import RunError
+from workbench.runs.folder.plan import read_plan
 from workbench.runs.folder.state import alive_error, take_lock
 from workbench.runs.processes.bounds import Bounds
 
@@ -44,8 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _supervisor_of(run_dir: Path) -> type[Supervisor]:
-    config = read_json(run_dir / "config.json")
-    if config.get("launcher", "local") == "local":
+    if read_plan(run_dir).config.launcher == LOCAL:
         return Supervisor
     from .job_supervisor import JobSupervisor  # the engines take a moment to import
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 import shlex
 import signal
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.runs.folder.events import Event
 from workbench.runs.folder.files import FIRST_STEP
 from workbench.runs.folder.logs import is_error_of_tensorflow, is_from_tensorflow
 from workbench.runs.folder.tasks import NoAddressError
 from workbench.runs.folder.unwritten import ROOM_FIX, is_full
+
+if TYPE_CHECKING:
+    from workbench.plan import Plan
 
 
 class Diagnosis(NamedTuple):
@@ -202,7 +204,6 @@ THEN_START = (
 OWN_FIX = f"Fix the error in your own code. {THEN_START}"
 MOST_CHARACTERS = 500
 """The most characters of a log's line in a cause."""
-_OWN = ("own_model", "own_data", "own_step")
 NONFINITE_FIX = (
     "Lower the learning rate, clip the gradient, or look for broken examples (a missing number, or "
     "a label without an output in the model, which a GPU turns into NaN); then start a new run."
@@ -264,13 +265,12 @@ def refusal_in(line: str) -> Refusal | None:
     return Refusal(**found.groupdict()) if found else None
 
 
-def with_own_fix(plan: Mapping[str, Any], ended: dict[str, Any]) -> dict[str, Any]:
+def with_own_fix(plan: Plan, ended: dict[str, Any]) -> dict[str, Any]:
     """Return the end of an attempt; its fix is a new run if the user's own code is to blame.
 
-    A run keeps the text of such code, unless it was given as `module:function`. `plan` is the run's
-    plan.json.
+    A run keeps the text of such code, unless it was given as `module:function`.
     """
-    own = any((plan.get(name) or {}).get("source") for name in _OWN)
+    own = any(function.source for function in plan.own_functions.values())
     fix = str(ended.get("fix", ""))
     if not own or "signal" in ended:
         return ended

@@ -13,13 +13,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from workbench.config import RunConfig
 from workbench.launchers import ENGINES, JobStatus, LauncherError
 from workbench.launchers.job import JobFolder
 from workbench.runs.folder.clocks import CLOCK_SECONDS
 from workbench.runs.folder.clocks import DIFFERS as CLOCK_DIFFERS
-from workbench.runs.folder.files import SCRIPT, RunError, read_json, sha256
-from workbench.runs.folder.tasks import tasks_of, tf_configs
+from workbench.runs.folder.files import SCRIPT, RunError, sha256
+from workbench.runs.folder.tasks import tf_configs
 from workbench.runs.processes.environment import pack_observer
 from workbench.runs.processes.job_starter import NOT_YET_ASKED, Job, JobTaskStarter
 
@@ -43,9 +42,9 @@ class JobSupervisor(Supervisor):
     def __init__(self, run_dir: Path, bounds: Bounds, lock_fd: int) -> None:
         super().__init__(run_dir, bounds, lock_fd)
         self.devices = ()
-        self.config = RunConfig.from_json(read_json(run_dir / "config.json"))
+        self.config = self.plan.config
         self.engine = ENGINES[self.config.launcher]
-        self.tasks = tasks_of(self.plan)
+        self.tasks = self.plan.tasks
 
     def _train(self, ticket_fd: int) -> None:
         try:

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.runs.folder.events import Event, read_events
-from workbench.runs.folder.files import REHEARSAL_FOLDER, SCRIPT, read_json, sha256
+from workbench.runs.folder.files import REHEARSAL_FOLDER, SCRIPT, sha256
+from workbench.runs.folder.plan import read_plan
 from workbench.runs.processes.own_modules import module_hashes
 from workbench.runs.processes.task_starter import LocalTaskStarter
 
@@ -93,7 +94,7 @@ class Rehearsal:
         Raises:
             OSError: a task cannot be started.
         """
-        plan = read_json(self._folder / "plan.json")
+        plan = read_plan(self._folder)
         starter = LocalTaskStarter(self._folder, self._launch, self._held_fds, self._forks)
         launch = self._launch
         group = TaskGroup(self._folder, plan, starter, launch.interpreter, self._bounds)
@@ -117,8 +118,7 @@ class Rehearsal:
     def _result(self, conclusion: dict[str, Any], leader: str, proof: str) -> dict[str, Any]:
         if conclusion["state"] == "failed":
             cause = f"In a rehearsal of two steps, before the run itself: {conclusion['cause']}"
-            plan = read_json(self._run_dir / "plan.json")
-            return with_own_fix(plan, {**conclusion, "cause": cause})
+            return with_own_fix(read_plan(self._run_dir), {**conclusion, "cause": cause})
         if conclusion["state"] != "finished":
             return conclusion
         events = read_events(self._folder / leader / "events.jsonl")

@@ -8,15 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from workbench.runs.folder.checkpoints import resume_step
 from workbench.runs.folder.clocks import task_events
 from workbench.runs.folder.events import Event
 from workbench.runs.folder.files import REHEARSAL_FOLDER
 from workbench.runs.folder.state import last_state, since_start
-from workbench.runs.folder.tasks import tasks_of, type_of
+from workbench.runs.folder.tasks import type_of
 from workbench.runs.processes.forks import BEGUN, FORKED
+
+if TYPE_CHECKING:
+    from workbench.plan import Plan
 
 WORDS = {
     "process": ("Starting the processes", "starts"),
@@ -86,10 +89,10 @@ class Stage:
         return words
 
 
-def read_stage(run_dir: Path, plan: Mapping[str, Any], events: Sequence[Event]) -> Stage | None:
+def read_stage(run_dir: Path, plan: Plan, events: Sequence[Event]) -> Stage | None:
     """Return the stage of a living run; None if it does not start, or is past its start.
 
-    `plan` is its plan.json, and `events` are its supervisor's events.
+    `events` are its supervisor's events.
     """
     began = last_state(events)
     if began is None or began["state"] != "starting":
@@ -110,14 +113,14 @@ def read_stage(run_dir: Path, plan: Mapping[str, Any], events: Sequence[Event]) 
 
 
 def _furthest_behind(
-    folder: Path, plan: Mapping[str, Any], events: Sequence[Event], begun: Mapping[str, str]
+    folder: Path, plan: Plan, events: Sequence[Event], begun: Mapping[str, str]
 ) -> Stage | None:
     """Return the stage of the task that is furthest behind; None if all are past their start.
 
     `begun` has how the process of each task was started, if that is known.
     """
-    tasks = [task for task in tasks_of(plan) if type_of(task) != "evaluator"]  # none waits for it
-    led = type_of(tasks[0]) == "chief"
+    tasks = [task for task in plan.tasks if type_of(task) != "evaluator"]  # none waits for it
+    led = not plan.synchronous
     stages = {
         task: _stage_of(
             since_start(task_events(folder, task, events), events),
@@ -131,7 +134,7 @@ def _furthest_behind(
     if not first:
         return None
     together = len(behind) == len(tasks)
-    untraced = led or (plan.get("config") or {}).get("eager")
+    untraced = led or plan.config.eager
     if first == "model" and len(tasks) > 1 and (led or together):
         first = "meet"
     elif first == "data" and untraced:

@@ -22,7 +22,7 @@ from workbench.runs.copying.archiver import Copying
 from workbench.runs.folder import locks
 from workbench.runs.folder.events import EventLog
 from workbench.runs.folder.files import CARD, KILL, SCRIPT, RunError, read_json, sha256
-from workbench.runs.folder.tasks import tasks_of
+from workbench.runs.folder.plan import read_plan
 from workbench.runs.folder.unwritten import is_full
 from workbench.runs.processes.bounds import Bounds
 from workbench.runs.processes.environment import Launch
@@ -48,17 +48,17 @@ class Supervisor:
         self.dir = run_dir
         self.lock_fd = lock_fd
         self.card = read_json(run_dir / CARD)
-        self.plan = read_json(run_dir / "plan.json")
-        config = read_json(run_dir / "config.json")
-        self.start_now = bool(config.get("start_now"))
-        self.restarts = int(config.get("restarts") or 0)
-        self.copying = Copying(run_dir, bounds) if config.get("archive") else None
-        patience = config.get("rendezvous_seconds") or bounds.rendezvous_seconds
+        self.plan = read_plan(run_dir)
+        config = self.plan.config
+        self.start_now = config.start_now
+        self.restarts = config.restarts or 0
+        self.copying = Copying(run_dir, bounds) if config.archive else None
+        patience = config.rendezvous_seconds or bounds.rendezvous_seconds
         self.bounds = dataclasses.replace(bounds, rendezvous_seconds=patience)
-        self.launch = Launch.of(run_dir, self.card, self.plan)
+        self.launch = Launch.of(run_dir)
         self.state_dir = Path(self.card.get("state_dir") or locks.state_dir())
-        self.forks = Forks(self.launch, self.state_dir, config.get("start"))
-        self.devices = tuple(self.plan.get("physical_devices", ()))
+        self.forks = Forks(self.launch, self.state_dir, config.start)
+        self.devices = self.plan.physical_devices
         self.events = EventLog(run_dir / "events.jsonl")
         self.stop_requested = False
         self.why_restarted: dict[str, str] = {}
@@ -115,7 +115,7 @@ class Supervisor:
         locks_held = (self.lock_fd, ticket_fd)
         if not self._rehearsed(locks_held):
             return
-        if not self._loaded(several=len(tasks_of(self.plan)) > 1):
+        if not self._loaded(several=len(self.plan.tasks) > 1):
             self._state("stopped", note=STOPPED_EARLY)
             return
         script = (self.dir / SCRIPT).read_text(encoding="utf-8")

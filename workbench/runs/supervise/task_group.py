@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench.runs.folder.tasks import restarts_alone, tasks_of
 from workbench.runs.processes.bounds import Bounds
 
 from .diagnosis import cannot_start, explain, explain_silent, follows_another, without_heartbeat
@@ -17,6 +14,7 @@ from .task import ENDS, Task
 from .user_code import line_in_user_code, own_texts
 
 if TYPE_CHECKING:
+    from workbench.plan import Plan
     from workbench.runs.processes.task_starter import TaskStarter
 
 MOST_RESTARTS = 3
@@ -37,7 +35,7 @@ class TaskGroup:
     def __init__(
         self,
         run_dir: Path,
-        plan: Mapping[str, Any],
+        plan: Plan,
         starter: TaskStarter,
         interpreter: str,
         bounds: Bounds,
@@ -48,17 +46,15 @@ class TaskGroup:
         self.starter = starter
         self.interpreter = interpreter
         self.bounds = bounds
-        total_steps = int(plan.get("total_steps", sys.maxsize))
-        self.tasks = [
-            Task(run_dir, task, bounds, total_steps, begun=begun) for task in tasks_of(plan)
-        ]
+        total = plan.total_steps
+        self.tasks = [Task(run_dir, task, bounds, total, begun=begun) for task in plan.tasks]
         self.leader = self.tasks[0]
-        self._is_led = self.leader.type == "chief"
+        self._plan = plan
+        self._is_led = not plan.synchronous
         self.dead: list[Task] = []
         """The tasks that ended by themselves and not well, in order."""
         self.verdict: dict[str, Any] = {}
         """Task, cause and fix, if the group was given up while its processes lived."""
-        self._own_texts = own_texts(plan)
         self._first_death_at: float | None = None
         self._imported_at: float | None = None
         self._silent: Task | None = None
@@ -182,7 +178,7 @@ class TaskGroup:
         reason = explain(status, culprit.watchdog.events, log, self.interpreter)
         whole = culprit.log_end(LINES) if status > 0 else ""
         reason |= explain_refused(whole)
-        if status == 1 and (place := line_in_user_code(whole, self._own_texts)):
+        if status == 1 and (place := line_in_user_code(whole, own_texts(self._plan))):
             reason["cause"] = f"{reason['cause'].rstrip('.')}, raised in {place}"
         if silent := self._unresponsive():
             reason |= explain_silent(silent.name, status)
@@ -200,7 +196,7 @@ class TaskGroup:
         task.watchdog.poll(now)  # its last events
         if not serves and task.ended_well:
             return []
-        alone = restarts_alone(task.name, [each.name for each in self.tasks])
+        alone = self._plan.restarts_alone(task.name)
         needed = task.type == "worker" or not self.stopping
         if alone and needed and task.restarts < MOST_RESTARTS:
             return self._restart(task, now)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from workbench.runs.folder.files import SCRIPT
 
+if TYPE_CHECKING:
+    from workbench.plan import Plan
+
 PACKAGE = str(Path(__file__).parents[2])
-OWN_FIELDS = ("data", "model", "step")
-"""The fields of a config that can name a function of the user."""
 _FRAME = re.compile(
     r'^\s+File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function>\S+).*\n\s+(?P<code>\S.*)$',
     re.MULTILINE,
@@ -23,14 +24,12 @@ _OF_PACKAGES = re.compile(r"[/\\](?:site-packages|dist-packages|lib[/\\]python3[
 MOST_CHARACTERS = 100
 
 
-def own_texts(plan: Mapping[str, Any]) -> dict[str, str]:
-    """Return the text of each file of the user that a script holds, from the run's plan.json."""
-    config = plan.get("config") or {}
-    own = {field: plan.get(f"own_{field}") or {} for field in OWN_FIELDS}
+def own_texts(plan: Plan) -> dict[str, str]:
+    """Return the text of each file of the user that the script of a plan holds."""
     return {
-        str(config.get(field)).rpartition(":")[0]: each["source"]
-        for field, each in own.items()
-        if each.get("source") and not each.get("module")
+        str(getattr(plan.config, field)).rpartition(":")[0]: own.source
+        for field, own in plan.own_functions.items()
+        if own.source and not own.module
     }
 
 

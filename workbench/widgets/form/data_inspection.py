@@ -14,7 +14,7 @@ from workbench.widgets.kernel.background import ONE_TENSORFLOW, Latest, waiting
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
-    from workbench.plan.own_data import DataFacts
+    from workbench.plan.plan import DataFacts
 
 SETTLE_SECONDS = 0.3
 
