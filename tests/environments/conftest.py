@@ -24,10 +24,9 @@ def debian_python(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Make pip find stand-ins for TensorFlow in a folder, and nothing elsewhere."""
+    """Make uv find stand-ins for TensorFlow in a folder, and nothing elsewhere."""
     folder = tmp_path / "wheels"
-    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("UV_OFFLINE", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
     monkeypatch.delenv("PYTHONPATH", raising=False)
     return lambda behaviour: stand_ins.write_wheel(folder, behaviour)

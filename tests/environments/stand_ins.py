@@ -1,4 +1,4 @@
-"""Stand-ins for TensorFlow's wheels, installed by the real pip: small, and they fail on demand.
+"""Stand-ins for TensorFlow's wheels, installed by the real uv: small, and they fail on demand.
 
 They have the attributes that the workbench reads after an import of TensorFlow. They cannot train.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import platform
 import re
 
 import pytest
@@ -11,10 +12,9 @@ from tests.colab.lists import versions
 from tests.machines import LAPTOP
 from workbench.devices import tpu_build
 from workbench.environments import BUILDS, MakingError, fitting_build
-from workbench.environments.survey import Survey
 
 TPU_VM = dataclasses.replace(LAPTOP, tpu_chips=1, tpu_kind="v5e")
-COLAB = Survey("/usr/bin/python3", "3.13.15", "Linux", "x86_64", True, False, "24.1.2", (), False)
+COLAB_PYTHON = "3.13.15"
 
 
 @pytest.mark.parametrize(
@@ -33,26 +33,33 @@ def test_a_laptop_with_tensorflow_needs_no_build() -> None:
 
 
 def test_the_tpu_build_fits_the_python_and_the_libtpu_of_colabs_tpu_runtime() -> None:
-    BUILDS["tpu"].check(COLAB)
+    BUILDS["tpu"].check(COLAB_PYTHON)
     assert versions("tpu")["libtpu"] == tpu_build.LIBTPU_VERSION
     assert "tensorflow" not in versions("tpu")
     name = "python3.13-tensorflow-tpu-2.20.0-libtpu-0.0.21.1"
-    assert BUILDS["tpu"].folder_name(COLAB) == name
+    assert BUILDS["tpu"].folder_name(COLAB_PYTHON) == name
 
 
 @pytest.mark.parametrize(
-    ("changed", "got", "fix"),
+    ("python_version", "where", "got", "fix"),
     [
-        ({"python_version": "3.14.1"}, "Python 3.14.1 on Linux x86_64", "Python 3.13, such as"),
-        ({"python_version": "3.8.2"}, "Python 3.8.2", "uv python install 3.13"),
-        ({"machine": "aarch64"}, "Linux aarch64", "a strategy other than TPU"),
-        ({"system": "Darwin", "machine": "arm64"}, "Darwin arm64", "a strategy other than TPU"),
+        ("3.14.1", ("Linux", "x86_64"), "Python 3.14.1 on Linux x86_64", "Python 3.13, such as"),
+        ("3.8.2", ("Linux", "x86_64"), "Python 3.8.2", "uv python install 3.13"),
+        (COLAB_PYTHON, ("Linux", "aarch64"), "Linux aarch64", "a strategy other than TPU"),
+        (COLAB_PYTHON, ("Darwin", "arm64"), "Darwin arm64", "a strategy other than TPU"),
     ],
 )
 def test_a_python_without_a_wheel_is_refused_before_any_download(
-    changed: dict[str, str], got: str, fix: str
+    python_version: str,
+    where: tuple[str, str],
+    got: str,
+    fix: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    system, machine = where
+    monkeypatch.setattr(platform, "system", lambda: system)
+    monkeypatch.setattr(platform, "machine", lambda: machine)
     with pytest.raises(MakingError, match=re.escape(got)) as caught:
-        BUILDS["tpu"].check(dataclasses.replace(COLAB, **changed))
+        BUILDS["tpu"].check(python_version)
     assert "wheels of tensorflow-tpu==2.20.0 for " in caught.value.rule
     assert fix in caught.value.fix

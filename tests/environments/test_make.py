@@ -1,4 +1,4 @@
-"""Environments are made completely or not at all, from real Pythons by the real pip."""
+"""Environments are made completely or not at all, from real Pythons by the real uv."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ import pytest
 from tests.environments import stand_ins
 from workbench.environments import CancelledError, Made, MakingError, Progress, make_environment
 from workbench.environments.builds import Build
-from workbench.environments.survey import survey_of
 
 Wheels = Callable[[str], None]
 INSTALLING = 3
@@ -58,13 +57,9 @@ def test_an_environment_is_made_apart_from_existing_packages_and_reused(
     assert made.notes == ()
     assert files_below(home) == before
     (name,) = left_in(root)
-    assert (
-        name == f"python{survey_of(debian_python, os.environ).python_minor}-tensorflow-tpu-2.20.0"
-    )
+    assert name == f"python{sys.version_info[0]}.{sys.version_info[1]}-tensorflow-tpu-2.20.0"
     assert sorted({progress.number for progress in reports} & {1, 2, 3, 4}) == [1, 2, 3, 4]
-    assert any(
-        "Successfully installed tensorflow-tpu-2.20.0" in progress.line for progress in reports
-    )
+    assert any("+ tensorflow-tpu==2.20.0" in progress.line for progress in reports)
     shows = "import tensorflow; print(tensorflow.__version__, tensorflow.__file__)"
     shown = subprocess.check_output([made.interpreter, "-c", shows], text=True)
     assert shown.startswith(f"2.20.0 {root / name}")
@@ -72,12 +67,11 @@ def test_an_environment_is_made_apart_from_existing_packages_and_reused(
 
 
 @pytest.mark.slow
-def test_programs_and_scripts_name_the_folder_of_their_environment(
+def test_no_program_or_script_names_the_folder_in_which_it_was_made(
     tmp_path: Path, wheels: Wheels
 ) -> None:
     wheels(stand_ins.LOADED)
     folder = Path(make(tmp_path, sys.executable).interpreter).parents[1]
-    assert str(folder) in (folder / "bin/activate").read_text()
     for path in [folder / "pyvenv.cfg", *(folder / "bin").iterdir()]:
         assert b".making-" not in path.read_bytes(), path
 
@@ -150,13 +144,13 @@ def test_the_next_call_removes_the_files_of_a_killed_one(
 def test_without_a_network_the_index_is_named_with_the_fix(
     tmp_path: Path, debian_python: str, wheels: Wheels, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("PIP_NO_INDEX", "PIP_FIND_LINKS"):
+    for name in ("UV_OFFLINE", "PIP_FIND_LINKS"):
         monkeypatch.delenv(name)
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
-    monkeypatch.setenv("PIP_RETRIES", "1")
+    monkeypatch.setenv("UV_HTTP_RETRIES", "0")
     found = problem(tmp_path / "root", debian_python)
     assert found.rule == "The packages must be downloaded from a package index"
-    assert "tensorflow-tpu==2.20.0" in found.got
+    assert "tensorflow-tpu" in found.got
     assert "Connection refused" in found.got
     assert "Kaggle: Internet in the notebook's settings" in found.fix
 
@@ -166,8 +160,8 @@ def test_an_index_without_a_wheel_for_this_python_is_reported(
 ) -> None:
     wheels(stand_ins.LOADED)
     found = problem(tmp_path / "root", debian_python, stand_ins.tpu_build("2.99.0"))
-    assert found.rule == "The package index must have a wheel for this Python and machine"
-    assert "No matching distribution found for tensorflow-tpu==2.99.0" in found.got
+    assert found.rule == "The package index must have wheels for this Python and machine"
+    assert "there is no version of tensorflow-tpu==2.99.0" in found.got
 
 
 def test_a_disk_that_is_too_small_is_reported_before_the_start(

@@ -12,7 +12,6 @@ from workbench.environments.errors import MakingError
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
-    from workbench.environments.survey import Survey
 
 GIB = 2**30
 
@@ -47,12 +46,12 @@ class Build:
         """The free space needed to make it: the downloaded files and then the packages."""
         return self.download_bytes + self.disk_bytes
 
-    def folder_name(self, survey: Survey) -> str:
+    def folder_name(self, python_version: str) -> str:
         """Return a name that shows the contents of the environment."""
         parts = [requirement.replace("==", "-") for requirement in self.requirements]
-        return "-".join([f"python{survey.python_minor}", *parts])
+        return "-".join([f"python{python_version.rpartition('.')[0]}", *parts])
 
-    def check(self, survey: Survey) -> None:
+    def check(self, python_version: str) -> None:
         """Check that wheels for this Python on this machine exist.
 
         Raises:
@@ -60,19 +59,21 @@ class Build:
         """
         oldest, newest = ((".".join(map(str, python))) for python in self.pythons)
         where = " or ".join(f"{system} {machine}" for system, machine in self.platforms)
-        python = f"Python {survey.python_version} on {survey.system} {survey.machine}"
-        if (survey.system, survey.machine) not in self.platforms:
+        here = (platform.system(), platform.machine())
+        got = f"Python {python_version} on {' '.join(here)}"
+        if here not in self.platforms:
             raise MakingError(
                 f"There are wheels of {self.requirements[0]} for {where} only",
-                f"{python} ({survey.interpreter})",
+                got,
                 "Make the environment on such a machine, or choose a strategy other than TPU."
                 if self.for_tpus
                 else "Install TensorFlow yourself, and choose the interpreter that has it.",
             )
-        if not self.pythons[0] <= survey.python <= self.pythons[1]:
+        major, minor = map(int, python_version.split(".")[:2])
+        if not self.pythons[0] <= (major, minor) <= self.pythons[1]:
             raise MakingError(
                 f"There are wheels of {self.requirements[0]} for Python {oldest} to {newest} only",
-                f"{python} ({survey.interpreter})",
+                got,
                 f"Choose a Python {newest}, such as the one that `uv python install {newest}` "
                 "adds, in the field Interpreter or with --interpreter.",
             )

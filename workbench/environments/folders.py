@@ -99,17 +99,7 @@ def making(folder: Path) -> Iterator[Path]:
 
 
 def settle(made: Path, folder: Path, aside: Path) -> None:
-    """Give a finished environment its name; move an older one with that name to `aside`.
-
-    The programs and activation scripts of an environment contain the path of the folder in which
-    it was made, so this path is replaced.
-    """
-    before, after = os.fsencode(made), os.fsencode(folder)
-    for path in [made / "pyvenv.cfg", *(made / "bin").iterdir()]:
-        if path.is_file() and not path.is_symlink():
-            text = path.read_bytes()
-            if before in text and b"\0" not in text:
-                path.write_bytes(text.replace(before, after))
+    """Give a finished environment its name; move an older one with that name to `aside`."""
     if folder.exists():
         folder.rename(aside)
     made.rename(folder)

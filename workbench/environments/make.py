@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.devices import DeviceError
-from workbench.devices.child import located
-from workbench.environments import check, explain, folders, tool
+from workbench.devices.child import ask, located
+from workbench.environments import check, folders
 from workbench.environments.builds import Build
 from workbench.environments.errors import MakingError
 from workbench.environments.progress import Progress, ProgressReport
-from workbench.environments.survey import Survey, survey_of
-from workbench.environments.ways import FOLDER, PYTHON, Way, ways_of
+from workbench.environments.uv import Uv
 
 STEPS = 4
-_NOT_FOR_TOOLS = ("PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT",
-                  "PIP_CONSTRAINT", "UV_CONSTRAINT", "VIRTUAL_ENV")  # fmt: skip
-"""Variables that make an installer use other folders or obey limits of the kernel's packages."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +57,9 @@ def make_environment(
     """
     report = ProgressReport(STEPS, on_progress, stopped)
     report.begin("checking the interpreter and the disk")
-    survey = _survey(interpreter or sys.executable)
-    build.check(survey)
-    folder = (root or folders.environments_dir()) / build.folder_name(survey)
+    python_version = _version_of(interpreter or sys.executable)
+    build.check(python_version)
+    folder = (root or folders.environments_dir()) / build.folder_name(python_version)
     python = folder / "bin" / "python"
     with folders.locked(folder, report) as lock_fd:
         reused = check.found_in(python, build, os.environ)
@@ -72,28 +67,27 @@ def make_environment(
         if not reused:
             folders.check_space(folder.parent, build.needed_bytes)
             try:
-                notes = _make(build, survey, folder, report, lock_fd)
+                notes = _make(build, interpreter or sys.executable, folder, report, lock_fd)
             except OSError as error:
                 raise folders.unwritable(folder.parent, error) from error
     return Made(str(python), reused, report.elapsed_seconds, notes)
 
 
 def _make(
-    build: Build, survey: Survey, folder: Path, report: ProgressReport, lock_fd: int
+    build: Build, interpreter: str, folder: Path, report: ProgressReport, lock_fd: int
 ) -> tuple[str, ...]:
-    ways = ways_of(survey)
     with folders.making(folder) as work:
         made, temporary = work / "environment", work / "temporary"
         temporary.mkdir()
-        environment = _for_tools(temporary)
         report.begin("making the environment")
-        way = _create(build, ways, made, environment, report, lock_fd)
+        uv = Uv(temporary, report, lock_fd)
+        interpreter = located(interpreter, os.environ)
+        uv.run("venv", "--relocatable", "--no-project", "--python", interpreter, str(made))
         report.begin(f"installing {' and '.join(build.requirements)}")
         python = made / "bin" / "python"
-        command = [part.replace(PYTHON, str(python)) for part in way.install]
-        ended = tool.run([*command, *build.requirements], environment, report, lock_fd)
-        if ended.status:
-            raise explain.failed(build, ended)
+        # Without bytecode, the first run would have to compile, and would start later.
+        options = ("--no-cache", "--compile-bytecode", "--python", str(python))
+        uv.run("pip", "install", *options, *build.requirements)
         report.begin("importing TensorFlow in the environment")
         notes = report.during(lambda: check.import_in(python, build, os.environ))
         report.tick()
@@ -101,41 +95,8 @@ def _make(
     return notes
 
 
-def _create(
-    build: Build,
-    ways: list[Way],
-    made: Path,
-    environment: Mapping[str, str],
-    report: ProgressReport,
-    lock_fd: int,
-) -> Way:
-    """Make it by the first way that works, because a Python can lack parts that it seems to have.
-
-    Return this way.
-    """
-    for way in ways:
-        shutil.rmtree(made, ignore_errors=True)
-        command = [part.replace(FOLDER, str(made)) for part in way.create]
-        ended = tool.run(command, environment, report, lock_fd)
-        if ended.status == 0:
-            return way
-    raise explain.failed(build, ended)
-
-
-def _for_tools(temporary: Path) -> dict[str, str]:
-    """Return the environment variables for installers: all files on one disk, none elsewhere."""
-    kept = {name: value for name, value in os.environ.items() if name not in _NOT_FOR_TOOLS}
-    return {**kept, "PIP_USER": "0", "TMPDIR": str(temporary), "PYTHONUNBUFFERED": "1"}
-
-
-def _survey(interpreter: str) -> Survey:
+def _version_of(interpreter: str) -> str:
     try:
-        return survey_of(located(interpreter, os.environ), os.environ)
+        return ask(interpreter, "metadata", check.CHECK_TIMEOUT_SECONDS, os.environ).python_version
     except DeviceError as error:
         raise MakingError(error.rule, error.got, error.fix) from error
-    except (OSError, ValueError) as error:
-        raise MakingError(
-            "An environment needs a Python on this machine",
-            f"{interpreter} ({error})",
-            "Choose a Python of 3.11 to 3.13, such as the one that `which python` prints.",
-        ) from error
