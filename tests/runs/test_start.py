@@ -18,7 +18,7 @@ from workbench import RunConfig
 from workbench.codegen import render_script
 from workbench.devices import Devices
 from workbench.plan import PlanError, make_plan
-from workbench.runs import Run, RunError, list_runs, start_edited, start_run, start_script
+from workbench.runs import Run, RunError, list_runs, start_run, start_script
 from workbench.runs.folder.files import read_json, sha256
 
 MACHINE = Devices(
@@ -122,7 +122,7 @@ def test_a_long_name_is_refused(tmp_path: Path) -> None:
         start_run(RunConfig(), tmp_path / "runs", devices=MACHINE, name="x" * 5000)
     plan = make_plan(RunConfig(), MACHINE)
     with pytest.raises(PlanError, match=r"at most 200 characters; got 5,000 characters"):
-        start_edited("print()", plan, MACHINE, tmp_path / "runs", "x" * 5000)
+        start_run(plan, tmp_path / "runs", MACHINE, "x" * 5000, script="print()")
     assert not (tmp_path / "runs").exists()
 
 
@@ -135,7 +135,7 @@ def test_a_launcher_that_cannot_start_a_script_is_a_problem_also_if_the_script_i
         start_run(config, tmp_path / "runs", devices=MACHINE)
     plan = make_plan(config, MACHINE)
     with pytest.raises(PlanError, match="launcher must be an engine that can be reached"):
-        start_edited("print()", plan, MACHINE, tmp_path / "runs")
+        start_run(plan, tmp_path / "runs", MACHINE, script="print()")
     assert not (tmp_path / "runs").exists()
 
 
@@ -257,7 +257,7 @@ def test_another_number_of_workers_does_not_overwrite_a_script_edited_by_hand(ru
 def test_a_run_started_from_an_edited_script_is_never_overwritten(runs: Runs) -> None:
     plan = make_plan(RunConfig(epochs=1, synthetic_examples=512), MACHINE)
     script = render_script(plan).replace("    model.save(", '    print("mine")\n    model.save(')
-    run = start_edited(script, plan, MACHINE, runs.root, "mine")
+    run = start_run(plan, runs.root, MACHINE, "mine", script=script)
     runs.made.append(run)
     assert run.wait(LIMIT_SECONDS) == "finished", run.failure
     assert run.script == script

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .records.progress import Progress
     from .records.reader import Block, StepReader
     from .run import Run
-    from .start import start_edited, start_run, start_script
+    from .start import start_run, start_script
 
 _HOMES = {
     "Block": ".records.reader",
@@ -30,7 +30,6 @@ _HOMES = {
     "inspect_data": ".programs.own_data",
     "open_run": ".listing",
     "restore_run": ".listing",
-    "start_edited": ".start",
     "start_run": ".start",
     "start_script": ".start",
 }
@@ -47,7 +46,6 @@ __all__ = [
     "list_runs",
     "open_run",
     "restore_run",
-    "start_edited",
     "start_run",
     "start_script",
 ]

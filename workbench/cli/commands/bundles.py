@@ -119,7 +119,7 @@ def _kept_files(opened: Bundle, root: Path) -> list[Path]:
 def _of_earlier_release(opened: Bundle, arguments: Namespace) -> Run:
     """Start a bundle's script that carries no config, by the config of the bundle."""
     from workbench.cli.before import checked, devices_for, print_notes
-    from workbench.runs import start_edited
+    from workbench.runs import start_run
 
     config = config_from(arguments)
     if _own_functions(opened.config):
@@ -131,7 +131,7 @@ def _of_earlier_release(opened: Bundle, arguments: Namespace) -> Run:
     devices = devices_for(config)
     plan = checked(config, devices)
     print_notes(plan)
-    return start_edited(opened.script, plan, devices, arguments.runs_dir, config.name)
+    return start_run(plan, arguments.runs_dir, devices, script=opened.script)
 
 
 def _own_functions(config: RunConfig) -> list[str]:
@@ -160,7 +160,7 @@ def _as_rendered(opened: Bundle, arguments: Namespace) -> Run:
     same = "the same as the bundle's" if script == opened.script_sha256 else f"changed by {changed}"
     print(f"The workbench wrote this script, sha256 {script}: {same}.", file=sys.stderr)
     print_notes(plan)
-    return start_run(config, arguments.runs_dir, devices)
+    return start_run(plan, arguments.runs_dir, devices)
 
 
 def _changed(

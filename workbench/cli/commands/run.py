@@ -56,8 +56,9 @@ def run(arguments: Namespace) -> int:
         config = rehearsed(config)
     with ahead_of_a_run(config):
         devices = devices_for(config)
-        print_notes(checked(config, devices))
-        return follow(start_run(config, arguments.runs_dir, devices), arguments)
+        plan = checked(config, devices)
+        print_notes(plan)
+        return follow(start_run(plan, arguments.runs_dir, devices), arguments)
 
 
 def config_flags(parser: ArgumentParser) -> None:

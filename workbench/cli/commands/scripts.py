@@ -16,7 +16,7 @@ from workbench.config import Problem
 from workbench.fields import NOT_IN_SCRIPTS
 from workbench.plan import PlanError, make_plan
 from workbench.plan.checks import LONGEST_NAME
-from workbench.runs import start_edited
+from workbench.runs import start_run
 from workbench.runs.folder.files import KEPT_CODE, expanded, runs_root
 from workbench.runs.functions import keep_function
 from workbench.runs.processes.own_modules import own_files
@@ -87,13 +87,8 @@ def run_opened(opened: Opened, name: str, arguments: Namespace, refused: Sequenc
         raise PlanError(problems)
     plan = opened.plan_as_it_is(devices, _kept(opened, arguments), **also)
     print_notes(plan)
-    return start_edited(
-        opened.text,
-        plan,
-        devices,
-        arguments.runs_dir,
-        also.get("name", Path(name).name[:LONGEST_NAME]),
-    )
+    name = also.get("name", Path(name).name[:LONGEST_NAME])
+    return start_run(plan, arguments.runs_dir, devices, name, script=opened.text)
 
 
 def print_difference(other: Path, script: str) -> int:

@@ -12,7 +12,7 @@ import ipywidgets as ipw
 from workbench.config import ConfigError, RunConfig
 from workbench.fields import NOT_IN_SCRIPTS
 from workbench.plan.checks import LONGEST_NAME
-from workbench.runs import RunError, start_edited
+from workbench.runs import RunError, start_run
 from workbench.runs.folder.files import KEPT_CODE, expanded, runs_root
 from workbench.runs.functions import keep_function
 from workbench.scripts import Opened, read_script
@@ -149,7 +149,7 @@ class ScriptOpening:
 
         def start() -> Run:
             plan = opened.plan_as_it_is(devices, self._kept(opened), **unchanged)
-            return start_edited(opened.text, plan, devices, self._runs_dir, name[:LONGEST_NAME])
+            return start_run(plan, self._runs_dir, devices, name[:LONGEST_NAME], script=opened.text)
 
         self._run.disabled = True
         run_in_background(start, self._started, self._failed)
