@@ -1,6 +1,7 @@
 """Tests of the tables: every choice exists, and every choice has a label and help."""
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -40,20 +41,24 @@ def test_the_catalogue_has_the_strategies_of_tensorflow() -> None:
     }  # fmt: skip
 
 
-def test_every_choice_has_its_files_in_the_engine() -> None:
-    files = [
-        f"strategies/{kind}/{row.source}"
+def test_every_choice_has_its_function_in_the_engine() -> None:
+    functions = {
+        f"{path.stem}.{name}"
+        for path in ENGINE.glob("*.py")
+        for name in re.findall(r"^def (\w+)", path.read_text(), re.MULTILINE)
+    }
+    chosen = [
+        f"strategies.make_strategy__{row.source}{'' if row.tpu else kind}"
         for row in catalog.STRATEGIES.values()
-        for kind in ("cpu", "gpu")
-        if not row.tpu
+        for kind in ("_cpu", "_gpu")
     ]
-    files += ["strategies/tpu", "lesson/task", "lesson/evaluator"]
-    files += [f"mains/{kind}{name}" for name in catalog.LOOPS for kind in ("", "coordinator_")]
-    files += [f"data/{row.source}" for row in catalog.DATA.values()]
-    files += [f"models/{row.source}" for row in catalog.MODELS.values()]
-    files += [f"pipelines/{name}" for name in catalog.PIPELINES]
-    files += [f"orders/{name}" for name in catalog.LAST_BATCH]
-    assert [name for name in files if not (ENGINE / f"{name}.py").is_file()] == []
+    chosen += [f"coordinator.main__{name}" for name in catalog.LOOPS]
+    chosen += [f"{name}.main__alone" for name in catalog.LOOPS]
+    chosen += [f"data.make_data__{row.source}" for row in catalog.DATA.values()]
+    chosen += [f"models.make_model__{row.source}" for row in catalog.MODELS.values()]
+    chosen += [f"pipelines.make_batches__{name}" for name in catalog.PIPELINES]
+    chosen += [f"orders.shuffled_rows__{name}" for name in catalog.LAST_BATCH]
+    assert [name for name in chosen if name not in functions] == []
 
 
 def test_the_presets_are_the_three_lessons() -> None:

@@ -22,7 +22,7 @@ ROW = """    weight_decay: float = row(
         constant="WEIGHT_DECAY", comment="of each weight, in an update",
     )
     clip_norm: float"""
-USE = "OPTIMIZER(LEARNING_RATE, weight_decay=WEIGHT_DECAY)"
+USES = "OPTIMIZER(LEARNING_RATE)", "OPTIMIZER(LEARNING_RATE, weight_decay=WEIGHT_DECAY)"
 
 
 def test_a_field_of_one_row_is_in_form_flags_checks_schema_and_scripts(tmp_path: Path) -> None:
@@ -30,7 +30,7 @@ def test_a_field_of_one_row_is_in_form_flags_checks_schema_and_scripts(tmp_path:
     shutil.copytree(ROOT / "workbench", package, ignore=shutil.ignore_patterns("__pycache__"))
     for path, old, new in (
         ("fields.py", "    clip_norm: float", ROW),
-        ("engine/models/mlp.py", "OPTIMIZER(LEARNING_RATE)", USE),
+        ("engine/models.py", *(f"{each}, loss=tf.keras.losses.Binary" for each in USES)),
     ):
         text = (package / path).read_text()
         assert text.count(old) == 1

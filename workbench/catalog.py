@@ -24,14 +24,14 @@ class Choice:
 
 @dataclass(frozen=True)
 class Strategy(Traits, Choice):
-    """A `tf.distribute` strategy; `source` is its file under `engine/strategies`."""
+    """A `tf.distribute` strategy; `source` names its functions in `engine/strategies.py`."""
 
     source: str = ""
 
 
 @dataclass(frozen=True)
 class Data(Choice):
-    """A data set; `source` is its file under `engine/data`.
+    """A data set; `source` names its function in `engine/data.py`.
 
     Data with `files` have another one, `source` and `_folder`, that reads a folder of them.
     """
@@ -63,7 +63,7 @@ class Data(Choice):
 
 @dataclass(frozen=True)
 class Model(Choice):
-    """A model; `source` is its file under `engine/models`, `data` names its possible data sets."""
+    """A model; `source` names its function in `engine/models.py`, `data` its possible data sets."""
 
     source: str = ""
     data: tuple[str, ...] = ()

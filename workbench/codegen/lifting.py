@@ -1,14 +1,14 @@
-"""The lifting of a file's functions as they are written, separate from the file's imports."""
+"""The lifting of functions as they are written, separate from the imports of their file."""
 
 from __future__ import annotations
 
 import ast
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ..plan.names import is_for_checkers
+from ..plan.names import is_for_checkers, name_in_scripts
 from ..syntax import parse
 
 
@@ -44,8 +44,42 @@ def lift(source: str, known: frozenset[str] = frozenset()) -> Lifted:
     dropped = {line for node in left_out for line in lines_of(node, lines)}
     kept = [line for number, line in enumerate(lines, start=1) if number not in dropped]
     rest = [node for node in tree.body if node not in left_out]
-    reads = {inner.id for node in rest for inner in ast.walk(node) if isinstance(inner, ast.Name)}
-    return Lifted(imports, "\n".join(kept).strip(), frozenset(reads))
+    return Lifted(imports, "\n".join(kept).strip(), frozenset().union(*map(_reads, rest)))
+
+
+def lift_function(source: str, name: str) -> Lifted:
+    """Return a function of a file, with the functions of the file that it calls.
+
+    In the script, the function has the name that `name_in_scripts` gives.
+    """
+    tree, lines = parse(source), source.split("\n")
+    bodies = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    needed, left = set[str](), [name]
+    while left:
+        needed.add(each := left.pop())
+        left += (_reads(bodies[each]) & bodies.keys()) - needed
+    kept = [node for each, node in bodies.items() if each in needed]
+    texts = [[lines[at - 1] for at in lines_of(node, lines)] for node in kept]
+    body = "\n\n\n".join("\n".join(text) for text in texts)
+    body = body.replace(f"def {name}(", f"def {name_in_scripts(name)}(", 1)
+    uses = frozenset().union(*map(_reads, kept))
+    return Lifted(tuple(_used_imports(tree, uses)), body, uses)
+
+
+def _reads(node: ast.AST) -> frozenset[str]:
+    """Return every name that a part of a file reads."""
+    return frozenset(each.id for each in ast.walk(node) if isinstance(each, ast.Name))
+
+
+def _used_imports(tree: ast.Module, uses: frozenset[str]) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Yield the imports of a file, each without the names that are not used."""
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = [each for each in node.names if (each.asname or each.name) in uses]
+            if names and isinstance(node, ast.Import):
+                yield ast.Import(names)
+            elif names and isinstance(node, ast.ImportFrom):
+                yield ast.ImportFrom(node.module, names, node.level)
 
 
 def statements(source: str) -> frozenset[str]:

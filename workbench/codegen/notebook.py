@@ -34,13 +34,13 @@ CHAPTERS = (
         "Strategy",
         "`tf.distribute` decides what each device holds and when gradients are summed. With "
         "another strategy only this cell and the constants differ.",
-        ("gpus", "strategy"),
+        ("strategy",),
     ),
     (
         "Data",
         "Each step takes one global batch, which is split among the replicas. The order of the "
         "examples depends only on the seed and the epoch, so training can continue at any step.",
-        ("data", "order", "tests", "written", "pipeline"),
+        ("data", "order", "tests", "pipeline"),
     ),
     (
         "Model",

@@ -13,8 +13,8 @@ from ..plan.own_function import SCRIPT_NAMES
 from ..plan.plan import OwnFunction
 from .carried import config_comment, own_functions
 from .constants import constants
-from .files import files
-from .lifting import Lifted, lift, merge_imports, statements
+from .lifting import Lifted, lift, lift_function, merge_imports, statements
+from .slots import functions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -60,8 +60,8 @@ def render_model(plan: Plan) -> str:
     differ in nothing else have the same text.
     """
     ours = {
-        slot: _lift_engine(file)
-        for slot, file in files(plan).items()
+        slot: _lifted(function)
+        for slot, function in functions(plan).items()
         if slot == "data" or (slot == "model" and plan.own_model is None)
     }
     parts = ours | _own_slots(plan, ours, ("data", "model"))
@@ -85,7 +85,7 @@ def needs_starter(plan: Plan) -> bool:
 
 def start_tasks() -> str:
     """Return the code of a function that starts a script's tasks on this machine."""
-    lifted = _lift_engine("lesson/start_tasks")
+    lifted = _lifted("tasks.start_tasks")
     return f"{merge_imports([lifted])}\n\n\n{lifted.body}"
 
 
@@ -105,7 +105,7 @@ def sections(plan: Plan, *, flags: bool = False) -> tuple[str, str, str, dict[st
 
     `flags` are those of the command line.
     """
-    ours = {slot: _lift_engine(file) for slot, file in files(plan).items()}
+    ours = {slot: _lifted(function) for slot, function in functions(plan).items()}
     slots = ours | _own_slots(plan, ours)
     bodies = {slot: part.body for slot, part in slots.items()}
     if "xla" in ours:
@@ -131,8 +131,10 @@ def _needed(plan: Plan) -> Lifted:
 
 
 @cache
-def _lift_engine(name: str) -> Lifted:
-    return lift((ENGINE / f"{name}.py").read_text(encoding="utf-8"))
+def _lifted(address: str) -> Lifted:
+    """Return a function of the engine, which is given as `file.function`."""
+    file, _, function = address.partition(".")
+    return lift_function((ENGINE / f"{file}.py").read_text(encoding="utf-8"), function)
 
 
 def _own_slots(

@@ -32,8 +32,17 @@ def script_names() -> dict[str, str]:
             continue
         tree = parse(path.read_text(encoding="utf-8"))
         reads = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-        names |= {name: f"builtins.{name}" for name in reads & _BUILTINS} | bound_names(tree)
+        bound = {name_in_scripts(name): origin for name, origin in bound_names(tree).items()}
+        names |= {name: f"builtins.{name}" for name in reads & _BUILTINS} | bound
     return names
+
+
+def name_in_scripts(function: str) -> str:
+    """Return the name that a function of the engine has in scripts.
+
+    Of the functions `NAME__KIND`, a script contains one, which is called NAME there.
+    """
+    return function.partition("__")[0]
 
 
 def is_for_checkers(node: ast.AST) -> bool:

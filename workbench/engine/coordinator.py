@@ -1,0 +1,119 @@
+"""The training by a chief, whose workers wait for nobody."""
+
+import functools
+import pathlib
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from .constants import EPOCHS, EVALUATOR, SEED, STEPS_PER_EPOCH, STEPS_PER_EXECUTION
+    from .slots import (
+        compile_model,
+        make_batches,
+        make_loop,
+        make_model,
+        make_step,
+        make_strategy,
+        make_tester,
+    )
+
+
+def main__custom(run_dir: str) -> None:
+    """Schedule the steps of a custom loop, from the first step or from the last checkpoint."""
+    strategy = make_strategy()
+    coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
+    tf.keras.utils.set_random_seed(SEED)
+    with strategy.scope():
+        model = make_model()
+        model.optimizer.build(model.trainable_variables)
+    tester = make_tester()
+    # The optimizer of Keras 3 loses some of its count when workers do not wait for each other.
+    epoch, step = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
+    state = {"model": model, "optimizer": model.optimizer}
+    checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, **state)
+    manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
+    checkpoint.restore(manager.latest_checkpoint)
+    own_batches, tests = make_batches()
+    make_dataset = functools.partial(own_batches, int(step.numpy()))
+    batches = iter(coordinator.create_per_worker_dataset(make_dataset))
+    train = make_loop(strategy, make_step(model))
+
+    def shown(results: dict) -> str:
+        return ", ".join(f"{name} {np.round(value, 4)!s}" for name, value in results.items())
+
+    for number in range(int(epoch.numpy()), EPOCHS):
+        call = None
+        while (left := (number + 1) * STEPS_PER_EPOCH - int(step.numpy())) > 0:
+            steps = min(STEPS_PER_EXECUTION, left)
+            step.assign_add(steps)  # before the call, because a checkpoint may be made after it
+            call = coordinator.schedule(train, args=(batches, tf.constant(steps)))
+        coordinator.join()
+        last = call.fetch() if call else {}
+        tester.set_weights(model.get_weights())
+        print(f"epoch {number + 1}, last step: {shown(last)}")
+        if not EVALUATOR:
+            tester.evaluate(tests, verbose=2)
+        epoch.assign(number + 1)
+        manager.save()
+    tester.save(f"{run_dir}/model.keras")
+
+
+def main__fit(run_dir: str) -> None:
+    """Train with Keras `fit`, from the first step or from the last checkpoint."""
+    strategy = make_strategy()
+    tf.keras.utils.set_random_seed(SEED)
+    with strategy.scope():
+        model = make_model()
+        model.optimizer.build(model.trainable_variables)
+        compile_model(model)
+    tester = make_tester()
+    epoch, step = tf.Variable(0), model.optimizer.iterations
+    state = {"model": model, "optimizer": model.optimizer}
+    checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, **state)
+    manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
+    checkpoint.restore(manager.latest_checkpoint)
+    own_batches, tests = make_batches()
+    for number in range(int(epoch.numpy()), EPOCHS):
+        done = int(step.numpy())
+        left = (number + 1) * STEPS_PER_EPOCH - done
+        data = tf.keras.utils.experimental.DatasetCreator(functools.partial(own_batches, done))
+        if left > 0:
+            model.fit(
+                data, initial_epoch=number, epochs=number + 1, steps_per_epoch=left, verbose=2
+            )
+        tester.set_weights(model.get_weights())
+        if not EVALUATOR:
+            tester.evaluate(tests, verbose=2)
+        epoch.assign(number + 1)
+        manager.save()
+    tester.save(f"{run_dir}/model.keras")
+
+
+def evaluate_checkpoints(run_dir: str) -> None:
+    """Test the newest checkpoint, again and again, while the other tasks train."""
+    tf.config.set_visible_devices([], "GPU")
+    tf.keras.utils.set_random_seed(SEED)
+    tester = make_tester()
+    epoch, step = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
+    checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, model=tester)
+    _, tests = make_batches()
+    model = pathlib.Path(run_dir, "model.keras")  # saved by the chief at its end
+    began, path, tested = time.time(), None, 0
+    while tested < EPOCHS:
+        over = model.exists() and model.stat().st_mtime > began
+        newest = tf.train.latest_checkpoint(f"{run_dir}/checkpoints")
+        if newest == path:
+            if over:
+                break
+            time.sleep(0.2)
+            continue
+        path = newest
+        checkpoint.restore(path).expect_partial()
+        number = int(epoch.numpy())
+        # Another checkpoint can be in the middle of an epoch.
+        if number > tested and step == number * STEPS_PER_EPOCH:
+            tester.evaluate(tests, verbose=2)
+            tested = number

@@ -1,0 +1,96 @@
+"""The data sets, and the checks of the user's own data."""
+
+import functools
+import gzip
+import pathlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from .constants import (
+        DATA_DIR,
+        NOISE,
+        NUM_FEATURES,
+        NUM_TEST_EXAMPLES,
+        NUM_TRAIN_EXAMPLES,
+        SEED,
+    )
+
+
+def make_data__synthetic() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+    """Return (features, labels) to train on and to test on; labels follow a noisy linear rule."""
+    random = np.random.default_rng(SEED)
+    examples = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
+    features = random.standard_normal((examples, NUM_FEATURES), np.float32)
+    score = features @ random.standard_normal(NUM_FEATURES, np.float32)
+    labels = (score + NOISE * random.standard_normal(examples) > 0).astype(np.float32)[:, None]
+    parts = (np.split(array, [NUM_TRAIN_EXAMPLES]) for array in (features, labels))
+    return tuple(zip(*parts))
+
+
+def make_data__fashion_mnist() -> tuple[tuple, ...]:
+    """Return (images, labels), 60,000 to train on and 10,000 to test on, scaled to [0, 1]."""
+    parts = tf.keras.datasets.fashion_mnist.load_data()
+    with tf.device("CPU"):  # not in a GPU's memory
+        return tuple(
+            (tf.reshape(images, [-1, 28, 28, 1]) / 255, labels) for images, labels in parts
+        )
+
+
+def read_file(name: str, header_bytes: int) -> np.ndarray:
+    """Return the bytes of a file in DATA_DIR, after its header."""
+    with gzip.open(pathlib.Path(DATA_DIR, f"{name}-ubyte.gz").expanduser()) as file:
+        return np.frombuffer(file.read(), np.uint8, offset=header_bytes)
+
+
+def make_data__fashion_mnist_folder() -> tuple[tuple, ...]:
+    """Return (images, labels), 60,000 to train on and 10,000 to test on, scaled to [0, 1]."""
+    parts = []
+    for part in "train", "t10k":
+        images = read_file(f"{part}-images-idx3", header_bytes=16)
+        with tf.device("CPU"):  # not in a GPU's memory
+            images = tf.reshape(images, [-1, 28, 28, 1]) / 255
+        parts.append((images, read_file(f"{part}-labels-idx1", header_bytes=8)))
+    return tuple(parts)
+
+
+def as_arrays(part: Any) -> Any:
+    """Return tables and lists as arrays, in tuples and dicts, too; floats in Keras' float type."""
+    if isinstance(part, dict):
+        return {name: as_arrays(each) for name, each in part.items()}
+    if isinstance(part, tuple):
+        return tuple(map(as_arrays, part))
+    array = np.asarray(part)
+    is_float = np.issubdtype(array.dtype, np.floating)
+    return array.astype(tf.keras.backend.floatx()) if is_float else array
+
+
+@functools.cache
+def check_data__arrays(function: Callable) -> tuple:
+    """Return the data of the user's function: (features, labels) to train on and to test on."""
+    parts = tuple(map(as_arrays, function()))
+    wanted = {"train on": NUM_TRAIN_EXAMPLES, "test on": NUM_TEST_EXAMPLES}
+    for (use, examples), part in zip(wanted.items(), parts, strict=True):
+        if (sizes := {len(array) for array in tf.nest.flatten(part)}) != {examples}:
+            raise SystemExit(
+                f"Needs {examples} examples to {use}; {function.__name__} gave {sizes}. Set the "
+                "number of examples and the steps of an epoch at the top, or return that data."
+            )
+    return parts
+
+
+def check_data__dataset(function: Callable) -> tuple[tf.data.Dataset, tf.data.Dataset]:
+    """Return the data of the user's function: examples to train on and to test on."""
+    tf.keras.utils.set_random_seed(SEED)  # the same order of examples whenever it is called
+    train, test = function()
+    for dataset, examples in ((train, NUM_TRAIN_EXAMPLES), (test, NUM_TEST_EXAMPLES)):
+        known = tf.get_static_value(dataset.cardinality())  # below 0: unknown or endless
+        if known is not None and 0 <= known != examples:
+            raise SystemExit(
+                f"Needs a dataset of {examples} examples; {function.__name__} gave one of {known}. "
+                "Set the number of examples and the steps of an epoch at the top."
+            )
+    return train, test

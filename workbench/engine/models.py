@@ -1,0 +1,74 @@
+"""The models, and the completion of the user's own model."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from .constants import LEARNING_RATE, NUM_FEATURES, OPTIMIZER
+    from .slots import make_data
+
+
+def make_model__mlp() -> tf.keras.Model:
+    """Return a multilayer perceptron 16-8-1 whose output is a probability."""
+    model = tf.keras.Sequential(
+        [
+            tf.keras.Input([NUM_FEATURES]),
+            tf.keras.layers.Dense(16, activation="relu"),
+            tf.keras.layers.Dense(8, activation="relu"),
+            tf.keras.layers.Dense(1, activation="sigmoid"),
+        ]
+    )
+    model.compile(OPTIMIZER(LEARNING_RATE), loss=tf.keras.losses.BinaryCrossentropy())
+    return model
+
+
+def make_model__dense() -> tf.keras.Model:
+    """Return a dense network 784-128-10 whose outputs are one logit per class."""
+    model = tf.keras.Sequential(
+        [
+            tf.keras.Input([28, 28, 1]),
+            tf.keras.layers.Flatten(),
+            tf.keras.layers.Dense(128, activation="relu"),
+            tf.keras.layers.Dense(10),
+        ]
+    )
+    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(OPTIMIZER(LEARNING_RATE), loss=loss)
+    return model
+
+
+def make_model__cnn() -> tf.keras.Model:
+    """Return a model of 2 convolutions and 2 dense layers, with L2 on each kernel and logits."""
+    options = {"kernel_regularizer": tf.keras.regularizers.L2(1e-5)}
+    model = tf.keras.Sequential(
+        [
+            tf.keras.Input([28, 28, 1]),
+            tf.keras.layers.Conv2D(32, 3, activation="relu", **options),
+            tf.keras.layers.MaxPooling2D(),
+            tf.keras.layers.Conv2D(64, 3, activation="relu", **options),
+            tf.keras.layers.MaxPooling2D(),
+            tf.keras.layers.Flatten(),
+            tf.keras.layers.Dense(64, activation="relu", **options),
+            tf.keras.layers.Dense(10, **options),
+        ]
+    )
+    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(OPTIMIZER(LEARNING_RATE), loss=loss)
+    return model
+
+
+def prepare_model(function: Callable, make_optimizer: Callable | None = None) -> tf.keras.Model:
+    """Return your model with all variables of its layers and metrics, which no step can make."""
+    model, (examples, _) = function(), make_data()
+    if isinstance(examples, tf.data.Dataset):
+        features, labels = next(iter(examples.batch(1)))
+    else:
+        features, labels = tf.nest.map_structure(lambda part: tf.constant(part[:1]), examples)
+    outputs = model(features, training=False)
+    model.compute_loss(features, labels, outputs)
+    model.compute_metrics(features, labels, outputs, sample_weight=None)
+    model.reset_metrics()
+    model.optimizer = make_optimizer() if make_optimizer else model.optimizer
+    return model
