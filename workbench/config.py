@@ -82,10 +82,10 @@ class RunConfig(
             if given is getattr(RunConfig, name):  # a default has its field's type
                 continue
             try:
-                object.__setattr__(self, name, _plain(given, kinds))
+                object.__setattr__(self, name, plain(given, kinds))
             except (TypeError, OverflowError):
                 fix = f"Set {name} to {_example(name, kinds)}, for example."
-                problems.append(Problem(name, _type_name(kinds), _shown(given), fix))
+                problems.append(Problem(name, type_name(kinds), _shown(given), fix))
         if problems:
             raise ConfigError(problems)
 
@@ -103,12 +103,17 @@ class RunConfig(
         return cls(**fields_in(values))
 
 
-@functools.cache
 def field_types() -> dict[str, tuple[Any, ...]]:
     """Return each field's name, and the types that its value can have."""
+    return types_of(RunConfig)
+
+
+@functools.cache
+def types_of(kind: type) -> dict[str, tuple[Any, ...]]:
+    """Return the name of each field of a dataclass, and the types that its value can have."""
     return {
         name: typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
-        for name, hint in typing.get_type_hints(RunConfig).items()
+        for name, hint in typing.get_type_hints(kind).items()
     }
 
 
@@ -151,8 +156,13 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
     return f"Did you mean {by_lower[close[0]]}?" if close else otherwise
 
 
-def _plain(value: Any, kinds: tuple[Any, ...]) -> Any:
-    """Return the value as one of these types; raise TypeError if it has another type."""
+def plain(value: Any, kinds: tuple[Any, ...]) -> Any:
+    """Return the value as one of these types, each of which JSON can hold.
+
+    Raises:
+        TypeError: it has another type.
+        OverflowError: a number is too large.
+    """
     for own in kinds:
         kind, read = _KINDS[own]
         if isinstance(value, kind) and (own is bool or not isinstance(value, bool)):
@@ -193,7 +203,8 @@ _TYPE_NAMES = {
 }
 
 
-def _type_name(kinds: tuple[Any, ...]) -> str:
+def type_name(kinds: tuple[Any, ...]) -> str:
+    """Return types in words, such as `a whole number or None`."""
     return " or ".join(_TYPE_NAMES[kind] for kind in kinds)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ensurepip
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -26,6 +28,9 @@ def debian_python(tmp_path_factory: pytest.TempPathFactory) -> str:
 def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Make uv find stand-ins for TensorFlow in a folder, and nothing elsewhere."""
     folder = tmp_path / "wheels"
+    folder.mkdir()
+    for pip in (Path(ensurepip.__file__).parent / "_bundled").glob("pip-*.whl"):
+        shutil.copy(pip, folder)
     monkeypatch.setenv("UV_OFFLINE", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
     monkeypatch.delenv("PYTHONPATH", raising=False)

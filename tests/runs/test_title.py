@@ -80,10 +80,14 @@ def test_an_own_model_is_called_by_its_module_and_function(model: str, title: st
     assert catalog.short_label_of("model", model) == title
 
 
-@pytest.mark.parametrize("plan", ["{", "[]", '{"model": "mlp"}', '{"model": 1, "strategy": []}'])
-def test_a_run_whose_plan_is_not_known_is_titled_by_its_id(plan: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", [{"model": 5}, {"strategy": {}}, {"config": []}, {"data": None}])
+def test_a_run_whose_plan_is_not_known_is_titled_by_its_id(
+    damage: dict[str, object], tmp_path: Path
+) -> None:
     run = write_run(tmp_path)
-    (run.dir / "plan.json").write_text(plan)
+    (run.dir / "plan.json").write_text(json.dumps({**run.plan.to_json(), **damage}))
+    assert run.title == run.id
+    (run.dir / "plan.json").write_text("{")
     assert run.title == run.id
 
 

@@ -27,7 +27,7 @@ def facts_of(run: Run) -> Facts:
 
 
 def _keras(run: Run) -> dict[str, str]:
-    devices, legacy = run.devices, run.plan.keras == "legacy"
+    devices, legacy = run.devices, run.plan.legacy_keras
     if devices is None:
         return {}
     version = devices.tf_keras_version if legacy else devices.keras_version

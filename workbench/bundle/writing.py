@@ -71,7 +71,7 @@ def write_bundle(run: Run, path: str | os.PathLike[str] | None = None) -> Manife
 
 def _contents(run: Run) -> tuple[Manifest, dict[str, str]]:
     plan, devices = run.plan, run.devices
-    modules = ["tf_keras"] if plan.keras == "legacy" else []
+    modules = ["tf_keras"] if plan.legacy_keras else []
     pins = run_program(run.dir, "pins", *modules)
     _check_versions(run, pins)
     kept = saved_certificate(run)

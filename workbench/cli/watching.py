@@ -186,7 +186,7 @@ def _changed(progress: Progress) -> list[str]:
 
 
 def _print_epochs(run: Run, shown: int, out: TextIO) -> int:
-    leader = run.tasks[0]
+    leader = run.plan.leader
     events = [event for event in run.events() if event["task"] == leader]
     epochs = [event for event in events if event["event"] == "epoch"]
     for event in epochs[shown:]:

@@ -16,7 +16,6 @@ from ..plan.launching import for_anywhere
 
 if TYPE_CHECKING:
     from ..plan import Plan
-    from ..plan.plan import OwnFunction
 
 BEGIN, GO_ON = "# config: ", "#     "
 """The beginnings of the first line of the comment, and of its other lines."""
@@ -30,7 +29,7 @@ def config_comment(plan: Plan, text: str) -> str:
     `text` is the script without the comment; its hash shows later whether it was edited.
     """
     values: dict[str, Any] = {"sha256": digest(text), "config": _config(plan)}
-    own = own_functions(plan).items()
+    own = sorted(plan.own_functions.items())
     if inside := {field: each.function for field, each in own if not each.module}:
         values["own"] = inside
     if plan.data_facts is not None:
@@ -48,12 +47,6 @@ def _without_spaces_in_texts(values: Mapping[str, Any]) -> str:
     """Return JSON whose lines can be broken at every space."""
     marked = json.dumps(values, separators=(",\0", ":\0"))
     return marked.replace(" ", r"\u0020").replace("\0", " ")
-
-
-def own_functions(plan: Plan) -> dict[str, OwnFunction]:
-    """Return the user's own functions of a plan, by field."""
-    found = {"data": plan.own_data, "model": plan.own_model, "step": plan.own_step}
-    return {field: function for field, function in found.items() if function is not None}
 
 
 def split_config(script: str) -> tuple[str, str]:
@@ -91,7 +84,7 @@ def _config(plan: Plan) -> dict[str, Any]:
     """
     fields = for_anywhere(dataclasses.replace(plan.config, **_placement(plan))).to_json()
     usual = USUAL.to_json()
-    own = own_functions(plan)
+    own = plan.own_functions
     inside = {field for field, each in own.items() if not each.module}
     fields |= {
         field: f"{each.module}.py:{each.function}" for field, each in own.items() if each.folder

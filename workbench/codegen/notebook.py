@@ -77,7 +77,7 @@ def render_notebook(plan: Plan) -> str:
             [
                 ("markdown", f"{heading} The first cell writes the script."),
                 ("code", f"%%writefile {WRITTEN}\n{render_script(plan)}"),
-                ("markdown", STARTED.format(first=plan.tasks[0])),
+                ("markdown", STARTED.format(first=plan.leader)),
                 ("code", f'{start_tasks()}\n\n\nstart_tasks("{WRITTEN}", {_kinds(plan)})'),
             ]
         )

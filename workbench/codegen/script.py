@@ -11,7 +11,7 @@ from .. import catalog
 from ..plan.names import ENGINE
 from ..plan.own_function import SCRIPT_NAMES
 from ..plan.plan import OwnFunction
-from .carried import config_comment, own_functions
+from .carried import config_comment
 from .constants import constants
 from .lifting import Lifted, lift, lift_function, merge_imports, statements
 from .slots import functions
@@ -73,7 +73,7 @@ def render_model(plan: Plan) -> str:
 
 def prelude(plan: Plan) -> list[str]:
     """Return the statements of a script before it imports TensorFlow."""
-    if plan.keras != "legacy":
+    if not plan.legacy_keras:
         return []
     return [f'import os\n\nos.environ["TF_USE_LEGACY_KERAS"] = "1"  # {_LEGACY}']
 
@@ -149,7 +149,7 @@ def _own_slots(
     """
     slots: dict[str, Lifted] = {}
     known: frozenset[str] = frozenset()
-    for field, own in own_functions(plan).items():
+    for field, own in sorted(plan.own_functions.items()):
         if field not in fields:
             continue
         source = own.source if own.module is None and own.source else ""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.devices import DeviceError
-from workbench.devices.child import ask, located
+from workbench.devices.child import Report, ask
 from workbench.environments import check, folders
 from workbench.environments.builds import Build
 from workbench.environments.errors import MakingError
@@ -57,9 +57,10 @@ def make_environment(
     """
     report = ProgressReport(STEPS, on_progress, stopped)
     report.begin("checking the interpreter and the disk")
-    python_version = _version_of(interpreter or sys.executable)
-    build.check(python_version)
-    folder = (root or folders.environments_dir()) / build.folder_name(python_version)
+    found = _asked(interpreter or sys.executable)
+    build.check(found.python_version)
+    home = (root or folders.environments_dir()).absolute()
+    folder = home / build.folder_name(found.python_version)
     python = folder / "bin" / "python"
     with folders.locked(folder, report) as lock_fd:
         reused = check.found_in(python, build, os.environ)
@@ -67,7 +68,7 @@ def make_environment(
         if not reused:
             folders.check_space(folder.parent, build.needed_bytes)
             try:
-                notes = _make(build, interpreter or sys.executable, folder, report, lock_fd)
+                notes = _make(build, found.interpreter, folder, report, lock_fd)
             except OSError as error:
                 raise folders.unwritable(folder.parent, error) from error
     return Made(str(python), reused, report.elapsed_seconds, notes)
@@ -81,13 +82,12 @@ def _make(
         temporary.mkdir()
         report.begin("making the environment")
         uv = Uv(temporary, report, lock_fd)
-        interpreter = located(interpreter, os.environ)
         uv.run("venv", "--relocatable", "--no-project", "--python", interpreter, str(made))
         report.begin(f"installing {' and '.join(build.requirements)}")
         python = made / "bin" / "python"
-        # Without bytecode, the first run would have to compile, and would start later.
-        options = ("--no-cache", "--compile-bytecode", "--python", str(python))
-        uv.run("pip", "install", *options, *build.requirements)
+        # With pip, people can add packages. Without bytecode, the first run would start later.
+        options = ("--compile-bytecode", "--python", str(python))
+        uv.run("pip", "install", *options, *build.requirements, "pip")
         report.begin("importing TensorFlow in the environment")
         notes = report.during(lambda: check.import_in(python, build, os.environ))
         report.tick()
@@ -95,8 +95,8 @@ def _make(
     return notes
 
 
-def _version_of(interpreter: str) -> str:
+def _asked(interpreter: str) -> Report:
     try:
-        return ask(interpreter, "metadata", check.CHECK_TIMEOUT_SECONDS, os.environ).python_version
+        return ask(interpreter, "metadata", check.CHECK_TIMEOUT_SECONDS, os.environ)
     except DeviceError as error:
         raise MakingError(error.rule, error.got, error.fix) from error

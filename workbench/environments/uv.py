@@ -27,12 +27,12 @@ _KEPT_LINES = 400
 _MOST_CHARACTERS = 400
 _END_OF_LINE = re.compile(rb"[\r\n]+")
 _LEFT_OUT = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT",
-             "PIP_CONSTRAINT", "UV_CONSTRAINT")  # fmt: skip
+             "PIP_CONSTRAINT", "UV_CONSTRAINT", "UV_BUILD_CONSTRAINT", "UV_OVERRIDE", "UV_EXCLUDE",
+             "UV_SYSTEM_PYTHON")  # fmt: skip
 """Variables that make an installer use other folders or obey limits of the kernel's packages."""
 _OF_PIP = {
     "PIP_INDEX_URL": "UV_DEFAULT_INDEX",
     "PIP_EXTRA_INDEX_URL": "UV_INDEX",
-    "PIP_FIND_LINKS": "UV_FIND_LINKS",
     "PIP_CERT": "SSL_CERT_FILE",
 }
 """The variables of pip that say where packages come from, and those of uv for the same."""
@@ -64,7 +64,7 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
         _INDEX,
         "Turn the network on (Kaggle: Internet in the notebook's settings, which needs a verified "
         "phone number); behind a proxy, set HTTPS_PROXY; for your own index, set "
-        "UV_DEFAULT_INDEX. Then try again.",
+        "UV_DEFAULT_INDEX, because uv does not read pip.conf. Then try again.",
     ),
     (
         r"no wheels|no version of|not found in the .*(?:registry|index)|No solution found",
@@ -116,10 +116,11 @@ class Uv:
         self._run("uv", [*self._command, *arguments])
 
     def _found(self) -> list[str]:
-        if importlib.util.find_spec("uv") is not None:
-            return [sys.executable, "-m", "uv"]
-        program = shutil.which("uv")
-        return [program] if program else []
+        if program := shutil.which("uv"):
+            return [program]
+        module = importlib.util.find_spec("uv")
+        is_package = module is not None and module.origin is not None  # no folder of this name
+        return [sys.executable, "-m", "uv"] if is_package else []
 
     def _installed(self) -> list[str]:
         folder = self._temporary / "uv"
@@ -154,7 +155,15 @@ class Uv:
         """Return the environment variables: all files on one disk, packages from pip's index."""
         kept = {name: value for name, value in os.environ.items() if name not in _LEFT_OUT}
         of_pip = {uv: kept[pip] for pip, uv in _OF_PIP.items() if pip in kept}
-        return {**of_pip, **kept, "PIP_USER": "0", "TMPDIR": str(self._temporary)}
+        if places := kept.get("PIP_FIND_LINKS", "").split():
+            of_pip["UV_FIND_LINKS"] = ",".join(map(_full, places))
+        ours = {"PIP_USER": "0", "UV_NO_CACHE": "1", "TMPDIR": str(self._temporary)}
+        return {**of_pip, **kept, **ours}
+
+
+def _full(place: str) -> str:
+    """Return a place of packages as it is named from any folder."""
+    return place if "://" in place else str(Path(place).expanduser().absolute())
 
 
 def failed(name: str, status: int, lines: Sequence[str]) -> MakingError:

@@ -79,6 +79,6 @@ def _planned(
         if catalog.STRATEGIES[strategy].tpu and not devices.tpu_chips:
             return replace(cell, status="unavailable", reason="no TPU here")
         return replace(cell, status="unavailable", reason=str(error.problems[0]))
-    legacy = plan.keras == "legacy"
+    legacy = plan.legacy_keras
     version = devices.tf_keras_version if legacy else devices.keras_version
     return replace(cell, keras=f"tf-keras {version}" if legacy else version)

@@ -66,6 +66,6 @@ def _speed(run: Run, progress: Progress, status: str) -> float | None:
 
 def _results(run: Run, examples_per_second: float | None) -> dict[str, Any]:
     """Return the results of a run; None is unknown, as before the first epoch ends."""
-    events = read_events(run.dir / run.tasks[0] / "events.jsonl")
+    events = read_events(run.dir / run.plan.leader / "events.jsonl")
     results = last_results(run.dir, events)
     return {"results": {**results, "examples_per_second": examples_per_second}}

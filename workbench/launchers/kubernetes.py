@@ -92,8 +92,8 @@ def _volume_time(job_dir: Path) -> float:
 
 
 def _namespace(job_dir: Path) -> str:
-    config = json.loads((job_dir.parents[1] / "config.json").read_text(encoding="utf-8"))
-    return str(config.get("namespace") or "")
+    plan = json.loads((job_dir.parents[1] / "plan.json").read_text(encoding="utf-8"))
+    return str(plan["config"].get("namespace") or "")
 
 
 def _job_name(job_dir: Path) -> str:

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from .plan import DataFacts
 
 NOTEBOOK = ".ipynb"
+OWN_ORDER = (
+    "The workbench does not shuffle your data set: shuffle it in your function. A resumed run "
+    "first reads all examples up to the checkpoint again, which takes as long as the first time."
+)
 SCRIPT_NAMES = {"model": "make_model", "data": "make_data", "step": "train_step"}
 """The function that scripts call for each field. The user's own function may have this name."""
 _EXAMPLES = {
@@ -33,10 +37,6 @@ _EXAMPLES = {
 }
 _TAKEN_MODULES = {"train", "tensorflow", "keras", "numpy", *sys.stdlib_module_names}
 """The modules for which a file of the same name would stand: a run's script, and what it needs."""
-OWN_ORDER = (
-    "The workbench does not shuffle your data set: shuffle it in your function. A resumed run "
-    "first reads all examples up to the checkpoint again, which takes as long as the first time."
-)
 
 
 def kept_name(function: str, source: str) -> str:

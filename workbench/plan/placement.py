@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..fields import LOCAL
 from .applicable_fields import check_used
 from .launching import is_local
+from .plan import CHIEF, EVALUATOR
 from .problems import Findings
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Placement:
         if self.synchronous:
             return workers
         servers = tuple(f"ps-{number}" for number in range(self.parameter_servers))
-        return ("chief-0", *workers, *servers, *(["evaluator-0"] if self.evaluator else []))
+        return (CHIEF, *workers, *servers, *([EVALUATOR] if self.evaluator else []))
 
 
 def place(

@@ -10,11 +10,11 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from typing import Any
 
 from .. import catalog
-from ..config import RunConfig
+from ..config import ConfigError, RunConfig, plain, type_name, types_of
 
 CALL_SECONDS, STEP_SECONDS = 0.2, 0.0005
 """How long a graph call should last, and the least time of a step."""
@@ -33,7 +33,16 @@ CHIEF, EVALUATOR = "chief-0", "evaluator-0"
 ONE_TASK = ("worker-0",)
 TASK_NAME = re.compile(r"[a-z_]+-\d+", re.ASCII)
 """A type of `TF_CONFIG` and a number. It names a folder of the run, so it is never a path."""
-_LEAST = {"num_replicas_in_sync": 1, "steps_per_epoch": 1, "epochs": 0, "total_steps": 0}
+FIX = "Open the run with the release that wrote it, or restore the file from a copy."
+_LEAST = {
+    "num_replicas_in_sync": 1,
+    "per_replica_batch_size": 1,
+    "num_train_examples": 0,
+    "num_test_examples": 0,
+    "steps_per_epoch": 1,
+    "epochs": 0,
+    "total_steps": 0,
+}
 """The counts of a plan, and the smallest value of each."""
 
 
@@ -137,7 +146,8 @@ class Plan:
     @property
     def on_tpu(self) -> bool:
         """Whether the replicas are cores of a TPU."""
-        return catalog.STRATEGIES[self.strategy].tpu
+        kind = catalog.STRATEGIES.get(self.strategy)  # None in a plan of a later release
+        return kind is not None and kind.tpu
 
     @property
     def test_batch_size(self) -> int:
@@ -250,10 +260,10 @@ class Plan:
     @property
     def in_short(self) -> str:
         """The strategy with its replicas or workers, such as `Mirrored x 2`."""
-        strategy = catalog.STRATEGIES.get(self.strategy)  # None in a plan of a later release
-        if strategy and strategy.workers:
+        kind = catalog.STRATEGIES.get(self.strategy)  # None in a plan of a later release
+        if kind and kind.workers:
             return f"{self.strategy_label} x {self.workers}"
-        if strategy and (strategy.mirrors or strategy.tpu):
+        if kind and (kind.mirrors or kind.tpu):
             return f"{self.strategy_label} x {self.num_replicas_in_sync}"
         return self.strategy_label
 
@@ -267,38 +277,49 @@ class Plan:
         """Return the plan that `to_json` wrote; fields that this release does not know are ignored.
 
         Raises:
-            ValueError: a field is missing, a count or a task's name is wrong, or this release
-                cannot read the config (a ConfigError). The message goes on after the file's name.
+            ValueError: a field is missing or has a wrong value, or the config is of another
+                release. The message goes on after the file's name.
         """
-        if absent := [name for name in _REQUIRED if name not in values]:
-            raise ValueError(f"lacks fields of a plan: {', '.join(absent)}")
+        plan: Plan = _read(cls, values, "a plan")
         for name, least in _LEAST.items():
-            if type(values[name]) is not int or values[name] < least:
-                got = f"has {values[name]!r} as {name}"
-                raise ValueError(f"{got}, instead of a whole number from {least}")
-        tasks = values.get("tasks", ONE_TASK)
-        if not isinstance(tasks, list | tuple) or not tasks or not all(map(_is_task, tasks)):
-            got = f"has {tasks!r} as tasks"
-            raise ValueError(f"{got}, instead of a list of names such as worker-0")
-        given = {name: _plain(value) for name, value in values.items() if name in _FIELDS}
-        given["config"] = RunConfig.from_json(values["config"])
-        for name, kind in _RECORDS.items():
-            if values.get(name) is not None:
-                try:
-                    given[name] = kind(**values[name])
-                except TypeError as error:
-                    raise ValueError(f"does not fit this release: {name}: {error}") from error
-        return cls(**given)
+            if getattr(plan, name) < least:
+                got = f"has {getattr(plan, name)} as {name}"
+                raise ValueError(f"{got}, instead of a whole number from {least}. {FIX}")
+        if not plan.tasks or not all(map(TASK_NAME.fullmatch, plan.tasks)):
+            got = f"has {list(plan.tasks)} as tasks"
+            raise ValueError(f"{got}, instead of a list of names such as worker-0. {FIX}")
+        if not plan.physical_devices:
+            raise ValueError(f"has no physical_devices, instead of one such as CPU:0. {FIX}")
+        return plan
 
 
-_FIELDS = {field.name: field for field in dataclasses.fields(Plan)}
-_REQUIRED = [name for name, each in _FIELDS.items() if each.default is dataclasses.MISSING]
-_RECORDS: Mapping[str, Any] = {
-    "own_model": OwnFunction,
-    "own_data": OwnFunction,
-    "own_step": OwnFunction,
-    "data_facts": DataFacts,
-}
+def _read(kind: type, values: object, name: str) -> Any:
+    """Return a dataclass from its values in JSON."""
+    if not isinstance(values, Mapping):
+        raise ValueError(f"has {values!r} as {name}, instead of an object. {FIX}")
+    needed = [each.name for each in dataclasses.fields(kind) if each.default is MISSING]
+    if absent := [each for each in needed if each not in values]:
+        raise ValueError(f"lacks fields of {name}: {', '.join(absent)}. {FIX}")
+    given = {
+        each: _value(values[each], kinds, each)
+        for each, kinds in types_of(kind).items()
+        if each in values
+    }
+    return kind(**given)
+
+
+def _value(value: Any, kinds: tuple[Any, ...], name: str) -> Any:
+    records = [kind for kind in kinds if kind in (OwnFunction, DataFacts)]
+    if records:
+        return None if value is None else _read(records[0], value, name)
+    try:
+        return RunConfig.from_json(value) if RunConfig in kinds else plain(value, kinds)
+    except ConfigError as error:
+        raise ValueError(f"does not fit this release: {str(error).rstrip('.')}. {FIX}") from error
+    except (TypeError, OverflowError) as error:
+        raise ValueError(
+            f"has {value!r} as {name}, instead of {type_name(kinds)}. {FIX}"
+        ) from error
 
 
 def even_batch(examples: int, most: int, replicas: int) -> int:
@@ -308,11 +329,3 @@ def even_batch(examples: int, most: int, replicas: int) -> int:
     """
     sizes = range(max(min(most, examples), replicas) // replicas * replicas, 0, -replicas)
     return next(size for size in sizes if examples % size == 0)
-
-
-def _is_task(name: object) -> bool:
-    return isinstance(name, str) and TASK_NAME.fullmatch(name) is not None
-
-
-def _plain(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.catalog import STRATEGIES
 from workbench.runs.folder.card import MADE
@@ -19,7 +19,7 @@ from workbench.runs.folder.files import (
     sha256,
     write_text,
 )
-from workbench.runs.folder.plan import read_plan
+from workbench.runs.folder.plan import PLAN, read_plan
 from workbench.runs.folder.state import status
 from workbench.runs.processes.bounds import Bounds
 
@@ -150,8 +150,9 @@ def _plan_of(run_dir: Path, config: RunConfig) -> Plan:
     devices = Devices.from_json(read_json(run_dir / "devices.json"))
     plan = make_plan(config, devices, before.data_facts)
     # The run goes on with the code with which it began.
-    kept = {name: getattr(before, name) for name in ("own_model", "own_data", "own_step")}
-    plan = dataclasses.replace(plan, **dict[str, Any](kept))
+    plan = dataclasses.replace(
+        plan, own_model=before.own_model, own_data=before.own_data, own_step=before.own_step
+    )
     if plan.local_replicas != before.local_replicas:
         raise RunError(
             f"With {plan.workers} workers, replicas per worker would change from "
@@ -169,7 +170,7 @@ def _write_changed(run_dir: Path, card: dict[str, object], script: str, plan: Pl
     number = 1 + len(list(run_dir.glob("train-*.py")))
     write_text(run_dir / f"train-{number}.py", script)
     write_text(run_dir / "config.json", json_text(plan.config.to_json()))
-    write_text(run_dir / "plan.json", json_text(plan.to_json()))
+    write_text(run_dir / PLAN, json_text(plan.to_json()))
     write_text(run_dir / SCRIPT, new_script)
     now = {"script_sha256": sha256(new_script), MADE: sha256(new_script)}
     write_text(run_dir / CARD, json_text({**card, **now}))

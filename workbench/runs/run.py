@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.fields import LOCAL
 from workbench.runs.copying.copies import COPY_EVENTS, Copies, copies_log, read_copies
 from workbench.runs.folder.archive import is_copy
 from workbench.runs.folder.card import read_card
@@ -218,7 +219,7 @@ class Run:
     def killable(self) -> bool:
         """Whether a task can be killed. It then starts again as a process of this machine."""
         config = self.config
-        return bool(config.restarts) and config.launcher == "local" and len(self.tasks) > 1
+        return bool(config.restarts) and config.launcher == LOCAL and len(self.tasks) > 1
 
     def kill(self, task: str) -> None:
         """Have a task killed, as if its machine was lost; see `restarts_alone` for what follows.

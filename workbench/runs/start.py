@@ -98,15 +98,15 @@ def _checked(asked: RunConfig | Plan, devices: Devices, root: Path, name: str) -
     from workbench.plan.problems import Findings
     from workbench.runs.programs.own_data import inspect_data
 
-    config = asked if isinstance(asked, RunConfig) else asked.config
     findings, plan = Findings(), None
-    try:
-        if isinstance(asked, RunConfig):
+    config = asked if isinstance(asked, RunConfig) else asked.config
+    if isinstance(asked, RunConfig):
+        try:
             plan = make_plan(asked, devices, inspect_data(asked))
-        else:
-            plan = asked
-    except PlanError as error:
-        findings.problems += error.problems
+        except PlanError as error:
+            findings.problems += error.problems
+    else:
+        plan = asked
     check_name(findings, name)
     if config.archive and (refused := refusal(config.archive, root)):
         findings.problems.append(Problem("archive", *refused))
@@ -130,9 +130,11 @@ def _tried(root: Path, plan: Plan, script: str, *, rehearse: bool) -> dict[str, 
         return {}
     if plan.own_model is not None:
         inspect_model(plan)
+    if not rehearse:
+        return {}
     modules, norms = module_hashes(plan, Path.cwd()), plan.config.gradient_norms
     proof = proof_of(script, plan.interpreter, modules, gradient_norms=norms)
-    if not rehearse or went_well(root, proof):
+    if went_well(root, proof):
         return {}
     short = plan.rehearsal
     texts = {

@@ -97,7 +97,16 @@ def test_a_plan_of_a_later_release_is_one_row_and_one_line(good: Run, tmp_path: 
     assert row["status"] == "unreadable"
     assert "Open the run with the release that wrote it" in row["error"]
     _, line = table(list_runs(tmp_path)).splitlines()
-    assert "does not fit this release: own_model" in line
+    assert "lacks fields of own_model: function, module" in line
+
+
+@pytest.mark.parametrize("plan", ["{", '{"a_field_of_later": 1}'])
+def test_a_lost_run_whose_plan_cannot_be_read_can_be_deleted(plan: str, tmp_path: Path) -> None:
+    run = write_run(tmp_path, "running")
+    (run.dir / "plan.json").write_text(plan)
+    assert run.status == "lost"
+    run.delete()
+    assert not run.dir.exists()
 
 
 def test_the_folder_of_another_user_is_a_row(open_to_all: Path) -> None:

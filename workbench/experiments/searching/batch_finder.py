@@ -77,7 +77,7 @@ def find_batch_size(
         asked = plans.first.gpu_memory
         limit_mib = asked if isinstance(asked, int) else None
     deadline = time.monotonic() + budget_seconds
-    legacy = plans.first.keras == "legacy"
+    legacy = plans.first.legacy_keras
     with (
         loaded_ahead(config.interpreter, legacy=legacy, start=config.start),
         tempfile.TemporaryDirectory(prefix="workbench-find-") as folder,

@@ -23,12 +23,13 @@ from workbench.runs.folder.files import (
     run_folders,
     unwritable,
 )
+from workbench.runs.folder.plan import PLAN
 from workbench.runs.folder.state import alive_error, is_alive
 
 from .mirror import TEMPORARY
 from .pack import unpack
 
-NEEDED = ("config.json", "plan.json", SCRIPT)
+NEEDED = (PLAN, SCRIPT)
 
 
 def restore(source: Path, root: Path) -> Path:
@@ -131,10 +132,9 @@ def _settle(folder: Path, source: Path) -> None:
     card[INTERPRETER_HERE] = sys.executable
     _write(folder / CARD, card)
     if (source / MARK).exists():
-        for name in ("config.json", "plan.json"):
-            values = read_json(folder / name)
-            values.get("config", values)["archive"] = str(source.parent)
-            _write(folder / name, values)
+        plan = read_json(folder / PLAN)
+        plan["config"]["archive"] = str(source.parent)
+        _write(folder / PLAN, plan)
     saved = Saved.read(folder / FOLDER)
     if saved is not None:
         state, whole = folder / FOLDER / STATE, saved.whole()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from workbench.config import ConfigError
 from workbench.plan.plan import Plan
 
 from .files import RunError, read_json
@@ -25,25 +24,14 @@ def read_plan(run_dir: Path) -> Plan:
     try:
         found = path.stat()
     except OSError:
-        return _read(path, ())  # which reports the error
+        return _read.__wrapped__(path, ())  # which reports the error
     return _read(path, (found.st_ino, found.st_size, found.st_mtime_ns))
 
 
 @lru_cache(MOST_PLANS)
 def _read(path: Path, _state: tuple[int, ...]) -> Plan:
     """Read a plan.json in a state: a file that was written again is read again."""
-    values = read_json(path)
     try:
-        return Plan.from_json(values)
-    except ConfigError as error:
-        raise _of_another_release(path, error) from error
+        return Plan.from_json(read_json(path))
     except ValueError as error:
-        fix = "Open the run with the release that wrote it, or restore the file from a copy."
-        raise RunError(f"{path} {error}. {fix}") from error
-
-
-def _of_another_release(path: Path, error: Exception) -> RunError:
-    return RunError(
-        f"{path} does not fit this release: {str(error).rstrip('.')}. "
-        "Open the run with the release that wrote it."
-    )
+        raise RunError(f"{path} {error}") from error

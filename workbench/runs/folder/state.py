@@ -192,7 +192,10 @@ def alive_error(run_dir: Path, action: str) -> RunError:
 
 
 def _without_supervisor(run_dir: Path, event: Event | None) -> Status:
-    names = [task_event["event"] for task_event in attempt_events(run_dir)]
+    try:
+        names = [task_event["event"] for task_event in attempt_events(run_dir)]
+    except RunError:  # it cannot be read, and so can only be deleted
+        return "lost"
     if event is not None and "finished" in names:
         return "finished"
     if event is not None and event["state"] == "stopping" and "stopped" in names:

@@ -1,7 +1,7 @@
 """The runs that this machine started: any other folder among the runs is foreign code.
 
 A resume executes the run's script with the interpreter and in the folder that run.json names. With
-more epochs, it executes a script made from config.json, plan.json and devices.json. A script also
+more epochs, it executes a script made from plan.json and devices.json. A script also
 imports modules from its own folder, before all others, and from the folder of the copies of the
 user's own files. Each run that this machine started is noted
 in the state folder, outside the folder of runs. The note has the digest of all of that.

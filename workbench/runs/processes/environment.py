@@ -59,7 +59,7 @@ class Launch:
 
     @classmethod
     def of_plan(cls, plan: Plan, working_dir: Path, run_dir: Path | None = None) -> Launch:
-        """Return the settings for a plan's script in a folder; None: it belongs to no run."""
+        """Return the settings for a plan's script; `run_dir` is None if it belongs to no run."""
         shares_cpu = plan.virtual and plan.physical_devices[0].startswith("CPU")
         return cls(
             plan.interpreter,

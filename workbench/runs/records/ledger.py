@@ -185,7 +185,7 @@ def read_ledger(run_dir: Path, now: float | None = None) -> Ledger:
     files = step_files(run_dir / worker, plan.local_replicas, plan.total_steps)
     # The leading task times the calls: it is that worker itself, or its chief.
     log = on_supervisor_clock(files.log(), TaskClock(plan.leader, events))
-    attempts = _read_attempts(run_dir, events, attempts_of(log))
+    attempts = _read_attempts(run_dir, plan.leader, events, attempts_of(log))
     if not attempts:
         return Ledger((), ())
     if alive and not attempts[-1].over:
@@ -267,7 +267,7 @@ def _stage_in(event: Event) -> str:
 
 
 def _read_attempts(
-    run_dir: Path, events: Sequence[Event], calls: Sequence[Doubles]
+    run_dir: Path, leader: str, events: Sequence[Event], calls: Sequence[Doubles]
 ) -> list[_Attempt]:
     """Return a run's attempts in order.
 
@@ -287,7 +287,7 @@ def _read_attempts(
             # The tasks of a job can begin before their supervisor sees it.
             begun.append((float(attempts[-1].supervisor_events[0]["time"]), attempts[-1]))
     opened: list[tuple[float, _Attempt]] = []
-    for event in task_events(run_dir, read_plan(run_dir).leader, events) if begun else []:
+    for event in task_events(run_dir, leader, events) if begun else []:
         if event["event"] == "start":
             opened.append((float(event["time"]), _at(begun, float(event["time"]))))
         if opened:

@@ -239,7 +239,7 @@ class Form:
     def _keras(self, plan: Plan | None) -> str:
         if plan is None:
             return ""
-        legacy = plan.keras == "legacy"
+        legacy = plan.legacy_keras
         version = self._devices.tf_keras_version if legacy else self._devices.keras_version
         return f"{'tf-keras' if legacy else 'Keras'} {version}" if version else ""
 

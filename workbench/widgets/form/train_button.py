@@ -117,7 +117,7 @@ class TrainButton:
         here = config.start != COLD and is_local(config)
         if here and not self._devices().tensorflow_for_tpus:
             if self._state is not None and self._state.plan is not None:
-                self._legacy = self._state.plan.keras == "legacy"
+                self._legacy = self._state.plan.legacy_keras
             self._readiness.ask(config.interpreter or sys.executable, legacy=self._legacy)
         else:
             self._readiness.rest()

@@ -217,7 +217,7 @@ def _account(plan: Plan) -> str:
 
 
 def _account_of_servers(plan: Plan, servers: int) -> str:
-    tests = " An evaluator tests the checkpoints." if "evaluator-0" in plan.tasks else ""
+    tests = " An evaluator tests the checkpoints." if plan.evaluator else ""
     return (
         f"A chief hands out steps to {plan.workers} worker{'s' * (plan.workers > 1)}; {servers} "
         f"parameter server{'s' * (servers > 1)} hold{'s' * (servers == 1)} the variables. Each "
