@@ -51,3 +51,11 @@ def test_numbers_are_rounded() -> None:
     assert units.number(0.123456) == "0.1235"
     assert units.number(60_000) == "60,000"
     assert units.percent(0.8734) == "87.34%"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0"), (2.5, "2.5 s"), (0.0123, "12.3 ms"), (4.56e-5, "45.6 µs"), (-0.002, "-2 ms")],
+)
+def test_a_short_time_has_the_unit_that_is_easiest_to_read(value: float, text: str) -> None:
+    assert units.short_time(value) == text

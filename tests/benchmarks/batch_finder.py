@@ -24,7 +24,7 @@ from tests.benchmarks.report import Limit, print_line
 from workbench import RunConfig, make_plan, render_script
 from workbench.devices import Devices, detect
 from workbench.experiments.searching.batch_finder import find_batch_size
-from workbench.experiments.searching.batch_search import NOTCH
+from workbench.experiments.searching.results import NOTCH
 from workbench.runs.programs.own_data import inspect_data
 from workbench.runs.programs.run import program
 

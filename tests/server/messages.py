@@ -19,9 +19,9 @@ from workbench.feed import Message, RunFeed
 from workbench.feed.snapshot import RunSnapshot
 from workbench.runs import Run
 from workbench.runs.records.live import Window
+from workbench.server.channels import RunsChannel
 from workbench.server.folder import RunsFolder
 from workbench.server.frames import packed
-from workbench.server.runs_channel import RunsChannel
 from workbench.server.series import series_of
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "messages"

@@ -16,10 +16,10 @@ from tornado.httpclient import HTTPResponse
 
 from tests.server.requests import EVERY, METHODS, options, status_of
 from workbench.runs import Run
+from workbench.server.channels import RunsChannel
 from workbench.server.errors import RequestError
 from workbench.server.folder import RunsFolder, runs_folder
 from workbench.server.handlers import MOST_BYTES, handlers_at
-from workbench.server.runs_channel import RunsChannel
 
 Fetch = Callable[..., Awaitable[HTTPResponse]]
 EVIL = "http://evil.example"

@@ -1,4 +1,4 @@
-"""The certificate in a bundle: the one that the run has, or one by the run's own check."""
+"""The facts on which a run's losses depend, and the certificate of them in a bundle."""
 
 from __future__ import annotations
 
@@ -6,16 +6,36 @@ import contextlib
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from workbench.bundle.contents import CERTIFICATE, Facts
 from workbench.experiments.agreement import Agreement, Proof, trains
 from workbench.runs import RunError
 from workbench.runs.folder.files import json_text, read_json, sha256, write_text
-
-from .contents import CERTIFICATE
+from workbench.runs.programs.run import run_program
 
 if TYPE_CHECKING:
     from workbench.runs import Run
 
-    from .contents import Facts
+
+def facts_of(run: Run) -> Facts:
+    """Return the facts of a run, after making its data again to hash it.
+
+    This takes the seconds that TensorFlow needs to load.
+
+    Raises:
+        RunError: the program fails.
+    """
+    result = run_program(run.dir, "certify")
+    (own,) = result["runs"].values()
+    versions = {**result["versions"], **_keras(run)}
+    return Facts(own["data_sha256"], versions, result["environment"])
+
+
+def _keras(run: Run) -> dict[str, str]:
+    devices, legacy = run.devices, run.plan.legacy_keras
+    if devices is None:
+        return {}
+    version = devices.tf_keras_version if legacy else devices.keras_version
+    return {"tf-keras" if legacy else "keras": version} if version else {}
 
 
 def saved_certificate(run: Run) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from workbench.experiments.agreement import TOLERANCE, Agreement, compare_losses
 from workbench.runs import RunError
 from workbench.runs.folder.files import FIRST_STEP, sha256
 
+from .certificate import facts_of
 from .contents import FIRST_STEP_IN, LOSSES, Bundle, Facts
-from .facts import facts_of
 
 if TYPE_CHECKING:
     from workbench.runs import Run

@@ -19,7 +19,7 @@ from workbench.runs.folder.trust import kept_files
 from workbench.runs.programs.run import run_program
 from workbench.version import __version__
 
-from .certificate import in_words, own_certificate, saved_certificate
+from .certificate import facts_of, in_words, own_certificate, saved_certificate
 from .contents import (
     CERTIFICATE,
     CONFIG,
@@ -31,7 +31,6 @@ from .contents import (
     Facts,
     Manifest,
 )
-from .facts import facts_of
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig

@@ -1,17 +1,40 @@
-"""The address of a notebook's function in a config; the function's text is kept with the runs."""
+"""The address of a notebook's function in a config; its text is kept with the runs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from workbench.capture.capture import Captured, capture
+from workbench.capture.home import home_of
+from workbench.plan.names import DEFINED, bound_names, own_name, parse, renamed, script_names
+from workbench.plan.own_function import SCRIPT_NAMES
 from workbench.runs.folder.files import runs_root
 from workbench.runs.functions import keep_function
 
-from .capture import capture
-from .home import home_of
-from .own_names import with_own_names
+
+def with_own_names(captured: Captured, field: str) -> Captured:
+    """Return a captured function in whose text no name has another meaning in scripts.
+
+    A notebook's SEED becomes OWN_SEED, because each script has its own SEED. A text that cannot be
+    changed without risk is returned as it is; the plan then names the names.
+    """
+    bound, of_scripts = bound_names(parse(captured.source)), script_names()
+    names = {name: own_name(name) for name in bound if name in of_scripts}
+    names = {name: own for name, own in names.items() if bound[name] == DEFINED}
+    if captured.function == SCRIPT_NAMES[field]:
+        names.pop(captured.function, None)
+    if bound.keys() & set(names.values()):
+        return captured
+    try:
+        source = renamed(captured.source, names)
+    except ValueError:
+        return captured
+    return replace(
+        captured, function=names.get(captured.function, captured.function), source=source
+    )
 
 
 def address_of(function: Callable[..., Any], field: str, runs_dir: str | Path | None = None) -> str:

@@ -20,8 +20,7 @@ from .literals import (
     is_small_array,
     plain_number,
 )
-from .names import OF_NOTEBOOKS, names_from_outside
-from .sources import definition_of, import_of, plain_function
+from .sources import OF_NOTEBOOKS, definition_of, import_of, names_from_outside, plain_function
 
 FEW_NUMBERS = 20
 TIMED = "<timed"

@@ -1,10 +1,12 @@
-"""The text of functions, classes and imports, as typed in a notebook's cells or a file."""
+"""The text of functions, classes and imports, as typed in cells or a file, and its outer names."""
 
 from __future__ import annotations
 
 import ast
+import builtins
 import inspect
 import linecache
+import symtable
 import sys
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -12,9 +14,34 @@ from textwrap import dedent
 from types import FunctionType, ModuleType
 from typing import Any
 
-from workbench.syntax import parse
+from workbench.plan.names import parse
 
+OF_NOTEBOOKS = frozenset({"get_ipython", "display", "In", "Out", "_ih", "_oh"})
+"""Names that only a notebook has; some of them are builtins there."""
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def names_from_outside(text: str) -> list[str]:
+    """Return the names that a definition reads but does not bind, in order of appearance.
+
+    Builtins are left out, except the builtins of notebooks.
+    """
+    table = symtable.symtable(text, "definition", "exec")
+    bound = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned()}
+    found = set(_read(table)) - bound - (set(dir(builtins)) - OF_NOTEBOOKS)
+    names = [node for node in ast.walk(parse(text)) if isinstance(node, ast.Name)]
+    written = [node.id for node in sorted(names, key=lambda node: (node.lineno, node.col_offset))]
+    first = {name: place for place, name in reversed(list(enumerate(written)))}
+    return sorted(found, key=lambda name: (first.get(name, len(written)), name))
+
+
+def _read(table: symtable.SymbolTable) -> Iterator[str]:
+    of_module = table.get_type() == "module"
+    for symbol in table.get_symbols():
+        if symbol.is_referenced() and (of_module or symbol.is_global()):
+            yield symbol.get_name()
+    for inner in table.get_children():
+        yield from _read(inner)
 
 
 def plain_function(value: Any) -> FunctionType | None:

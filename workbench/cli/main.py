@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 
 from ..config import ConfigError, field_types
-from .outcome import FAILED, OK, OutputError
 from .parser import USAGE_ERROR, make_parser
+from .terminal import FAILED, OK, OutputError
 
 UNPLANNABLE = 2
 INTERRUPTED = 130

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 from workbench import units
 
 from ..plan.launching import runs_on
-from ..runs.unreadable import why_unreadable
+from ..runs.listing import why_unreadable
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -8,8 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from workbench.plan.names import parse
+
 from ..plan.names import is_for_checkers, name_in_scripts
-from ..syntax import parse
 
 
 @dataclass(frozen=True)

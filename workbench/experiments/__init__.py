@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from .comparing.rows import Group, Row, Table
     from .comparing.table import group_runs, make_table, with_distinct_labels
     from .matrix import Matrix, run_matrix
-    from .queueing.comparison import Comparison, groups_of
+    from .queueing.comparison import Comparison, UnreadableComparison, groups_of, list_comparisons
     from .queueing.grid import AXES, Candidate, candidates
-    from .queueing.listing import UnreadableComparison, list_comparisons
     from .queueing.start import start_comparison
     from .scaling import Scaling, should_scale
     from .searching.batch_finder import find_batch_size
@@ -33,7 +32,7 @@ _HOMES = {
     "Row": ".comparing.rows",
     "Scaling": ".scaling",
     "Table": ".comparing.rows",
-    "UnreadableComparison": ".queueing.listing",
+    "UnreadableComparison": ".queueing.comparison",
     "candidates": ".queueing.grid",
     "cells_of": ".cells",
     "curves_figure": ".comparing.figures",
@@ -41,7 +40,7 @@ _HOMES = {
     "find_learning_rate": ".searching.rate_test",
     "group_runs": ".comparing.table",
     "groups_of": ".queueing.comparison",
-    "list_comparisons": ".queueing.listing",
+    "list_comparisons": ".queueing.comparison",
     "make_table": ".comparing.table",
     "recommend": ".comparing.advice",
     "run_matrix": ".matrix",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .student import student_t
+from workbench.interval import student_t
 
 if TYPE_CHECKING:
     import numpy.typing as npt

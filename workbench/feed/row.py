@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from workbench import catalog
 from workbench.runs.folder.events import read_events
 from workbench.runs.folder.state import LIVE
+from workbench.runs.listing import UnreadableRun, why_unreadable
 from workbench.runs.made_of import WORK, made_of
 from workbench.runs.records.history import last_results
-from workbench.runs.unreadable import UnreadableRun, why_unreadable
 
 from .snapshot import offered, progress_part, resume_part
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from workbench.units import duration, number, percent
 
-from .bars import bar
 from .html import Html, code, fold, section, table, tag
 from .measured import measured
 from .subject import Subject
+from .svg import bar
 from .verdict import verdict
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Lines as an SVG picture inside the page, with colours from the page's style."""
+"""Lines and bars as SVG pictures inside the page, with colours from the page's style."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 
 from workbench.charts import Line
 from workbench.points import Values
-
-from .html import Html, joined, tag
+from workbench.report.html import Html, joined, tag
 
 WIDTH, HEIGHT = 560, 250
 LEFT, RIGHT, TOP, BOTTOM = 52, 12, 10, 34
@@ -19,6 +18,7 @@ DASHES = {"dash": "6 4", "dot": "2 3", "dashdot": "6 3 2 3", "longdash": "10 4"}
 TICKS = 5
 EDGE = 0.03
 """The share of the range of numbers that stays free on each side."""
+COLORS = ("#2f81f7", "#d9730d", "#b58900", "#1a9c5b", "#0e9aa7", "#c23fb3", "#e0484f", "#7a828c")
 
 
 @dataclass(frozen=True)
@@ -168,3 +168,28 @@ def _in_words(title: str, across: str, lines: Sequence[Line]) -> str:
         if len(known):
             ends.append(f"{line.name} ends at {short(float(known[-1]))}")
     return f"{title} by {across}. " + ("; ".join(ends[:12]) or "Nothing recorded") + "."
+
+
+def bar(title: str, parts: Sequence[tuple[str, float]]) -> Html | None:
+    """Return a bar under a title; None if there is nothing to divide.
+
+    Each part has a text for the legend, and its size in any unit.
+    """
+    whole = sum(size for _, size in parts)
+    if not whole:
+        return None
+    colored = list(zip(parts, COLORS * 2, strict=False))
+    drawn = [
+        tag("span", style=f"flex-grow:{size / whole:.4f};background:{color}")
+        for (_, size), color in colored
+    ]
+    names = [
+        tag("li", tag("span", class_="swatch", style=f"background:{color}"), text)
+        for (text, _), color in colored
+    ]
+    return tag(
+        "div",
+        tag("h4", title),
+        tag("div", *drawn, class_="bar", aria_hidden="true"),
+        tag("ul", *names, class_="legend"),
+    )

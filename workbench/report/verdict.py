@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from workbench.runs import Run, RunError
 from workbench.verdict import Verdict, saved_verdict, wording, worker_speeds
+from workbench.verdict.recorded import slowest_of
 from workbench.verdict.wording import PartRow
-from workbench.verdict.worker_speeds import slowest_of
 
-from .bars import bar
 from .html import Html, fold, table, tag
 from .subject import Subject
+from .svg import bar
 
 HEAD = ("Part of a step", "Time", "95 %", "Share", "Meaning")
 OWN_HEAD = ("Worker", "Time per step", "Waiting for its batch", "")

@@ -1,17 +1,61 @@
-"""Access to runs: one run by its id, all runs of a folder, and the runs in an archive."""
+"""Access to runs: one by its id, all of a folder, those of an archive, and unreadable ones."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from workbench.runs.copying.restore import archived_folders, restore
 from workbench.runs.folder.files import RunError, find_run, full_path, run_folders, runs_root
 from workbench.runs.folder.state import LIVE
+from workbench.runs.run import Run
 
-from .run import Run
-from .unreadable import listed
+if TYPE_CHECKING:
+    from workbench.runs.folder.state import Status
+    from workbench.runs.outline import Outline
+    from workbench.runs.records.progress import Progress
+
+
+class UnreadableRun(Run):
+    """A run whose run.json cannot be read; access to its state raises the reason."""
+
+    def __init__(self, run_dir: Path, why: RunError) -> None:
+        self.runs_dir, self.dir, self.why = None, run_dir, str(why)
+        self.id = run_dir.name
+        self.name, self.created = "", 0.0
+
+    @property
+    def status(self) -> Status:
+        raise RunError(self.why)
+
+    @property
+    def progress(self) -> Progress:
+        raise RunError(self.why)
+
+    @property
+    def outline(self) -> Outline:
+        raise RunError(self.why)
+
+    def result(self) -> dict[str, Any]:
+        raise RunError(self.why)
+
+
+def listed(folder: Path) -> Run:
+    """Return the run of a folder, or an `UnreadableRun` that holds the reason."""
+    try:
+        return Run(folder)
+    except RunError as error:
+        return UnreadableRun(folder, error)
+
+
+def why_unreadable(error: Exception) -> str:
+    """Return in words why a run cannot be read, for any error that its files can cause."""
+    if isinstance(error, RunError | OSError):
+        return str(error)
+    return f"Its files are not valid files of a run ({type(error).__name__}: {error})."
 
 
 def open_run(run: str | os.PathLike[str], runs_dir: str | os.PathLike[str] | None = None) -> Run:

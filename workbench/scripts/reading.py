@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from workbench.plan.names import parse
+
 from ..codegen import render_script
 from ..codegen.carried import BEGIN, digest, split_config
 from ..config import ConfigError, RunConfig, fields_in
@@ -17,7 +19,6 @@ from ..devices import Devices, Gpu
 from ..plan import Plan, make_plan
 from ..plan.own_function import SCRIPT_NAMES
 from ..plan.plan import DataFacts, OwnFunction
-from ..syntax import parse
 from .changed_constants import with_changes
 from .difference import unified
 from .own_code import Kept, ScriptError, keep_own

@@ -11,7 +11,7 @@ from pathlib import Path
 from workbench.plan.plan import TASK_NAME
 from workbench.runs import Run, RunError, open_run
 from workbench.runs.folder.files import run_folders, runs_root
-from workbench.runs.unreadable import UnreadableRun, listed
+from workbench.runs.listing import UnreadableRun, listed
 
 from .errors import RequestError
 

@@ -8,11 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from workbench.runs import Run, RunError
 
-from .devices_channel import DevicesChannel
+from .channels import DevicesChannel, RunChannel, RunsChannel
 from .errors import RequestError
 from .folder import RunsFolder, runs_folder
-from .run_channel import RunChannel
-from .runs_channel import RunsChannel
 
 SETTING = "workbench_manager"
 """The name of the manager in the server's settings."""

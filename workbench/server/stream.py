@@ -18,11 +18,10 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from workbench.runs.records.live import Window
 
-from .channel import POLL_SECONDS, Channel, Frame
+from .channels import POLL_SECONDS, Channel, Frame, RunChannel
 from .errors import RequestError
 from .frames import packed
 from .manager import SETTING, Manager
-from .run_channel import RunChannel
 
 Address = tuple[str, str, str]
 """The address of a channel: its kind, the folder of runs and the run's id, each empty if unused."""

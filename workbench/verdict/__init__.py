@@ -1,8 +1,8 @@
 """The parts of a step's time, and one change that may save time."""
 
+from .recorded import WorkerSpeed, worker_speeds
 from .trial import Trial, try_out
 from .verdict import SECONDS, Verdict, judge, saved_verdict
-from .worker_speeds import WorkerSpeed, worker_speeds
 
 __all__ = [
     "SECONDS",

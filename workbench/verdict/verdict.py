@@ -17,8 +17,8 @@ from workbench.runs import Run, RunError
 from workbench.runs.folder.files import json_text, read_json, write_text
 from workbench.runs.programs.measurement import read_measurement
 from workbench.runs.programs.run import run_programs
+from workbench.units import short_time
 
-from . import times
 from .causes import (
     COMPUTE_BOUND,
     LEAST_SHARE,
@@ -177,7 +177,7 @@ def _disagreement(recorded: Recorded, in_calls: float) -> tuple[str, str]:
     known = recorded.step.value if recorded.step else math.nan
     sentence = (
         "No verdict: this measurement does not match the run. The run's calls took "
-        f"{times.seconds(known)} per step while it trained, and {times.seconds(in_calls)} per step "
+        f"{short_time(known)} per step while it trained, and {short_time(in_calls)} per step "
         "now."
     )
     return sentence, BUSY_NOW if in_calls > known else BUSY_THEN

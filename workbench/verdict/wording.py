@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.units import number
+from workbench.interval import Interval
+from workbench.units import number, short_time
 
 from .parts import PARTS, WITHIN_COMPUTE, Breakdown, Part
-from .times import around, between, seconds
+from .recorded import WorkerSpeed, slowest_of
 from .trial import Trial
 from .verdict import Verdict
-from .worker_speeds import WorkerSpeed, slowest_of
 
 OWN = (
     "Workers do not wait for each other, so there is no common step to measure. These times are "
@@ -66,7 +66,7 @@ def _part_row(
     return PartRow(
         name=part.name,
         within_compute=within_compute,
-        time=seconds(part.seconds.value),
+        time=short_time(part.seconds.value),
         interval=between(part.seconds),
         share=found.share(part.name),
         known=known,
@@ -132,3 +132,13 @@ def trial_rows(trial: Trial) -> list[tuple[str, ...]]:
         ("before", trial.before, around(trial.before_step)),
         ("after", trial.after, around(trial.after_step)),
     ]
+
+
+def around(known: Interval) -> str:
+    """Return a time with its interval as text."""
+    return f"{short_time(known.value)} {between(known)}"
+
+
+def between(known: Interval) -> str:
+    """Return the 95 % interval of a time as text."""
+    return f"[{short_time(known.low)}, {short_time(known.high)}]"

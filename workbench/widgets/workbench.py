@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from workbench import catalog, charts
 from workbench.config import RunConfig
 from workbench.hosts import host_line
+from workbench.runs.consent import foreign_settings
 from workbench.runs.folder.files import RunError, runs_root
-from workbench.runs.foreign_settings import foreign_settings
 from workbench.runs.listing import living
 from workbench.runs.programs.published import is_unsure
 from workbench.widgets.form.form import Form, FormState

@@ -9,8 +9,7 @@ import pytest
 
 from tests.cli.terminal import Terminal, last_json
 from workbench.cli.commands.find import batch_report, rate_report
-from workbench.experiments.searching.found_batch import FoundBatch, Trial
-from workbench.experiments.searching.found_rate import RateTest
+from workbench.experiments.searching.results import FoundBatch, RateTest, Trial
 
 FITTING = {"fits": True, "peak_mib": 1234.0, "step_seconds": 0.002}
 

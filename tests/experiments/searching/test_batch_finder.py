@@ -11,8 +11,7 @@ import pytest
 from tests.machines import LAPTOP
 from workbench.config import RunConfig
 from workbench.experiments.searching.batch_finder import find_batch_size
-from workbench.experiments.searching.batch_search import NOTCH
-from workbench.experiments.searching.found_batch import BatchProgress, FoundBatch
+from workbench.experiments.searching.results import NOTCH, BatchProgress, FoundBatch
 from workbench.plan import PlanError
 from workbench.runs import RunError
 from workbench.runs.supervise.queue import Ticket

@@ -1,7 +1,8 @@
-"""Watched processes: their answers are read, memory ends them, other failures are errors."""
+"""Watched processes: their answers, their memory, and how they end."""
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,14 @@ from typing import Any
 import psutil
 import pytest
 
-from workbench.experiments.searching.watched import MIB, End, Ending, run_watched
+from workbench.experiments.searching.watched import MIB, End, Ending, lack_of_memory, run_watched
 from workbench.runs import RunError
 from workbench.runs.processes.environment import Launch
 
 ALONE = ("worker-0",)
 REPLY = "import json, os, sys, time; reply = lambda **each: print(json.dumps(each), flush=True)\n"
 GROW = "held = bytearray(400 << 20); held[::4096] = b'x' * len(held[::4096]); time.sleep(3600)\n"
+OOM = "tensorflow.python.framework.errors_impl.ResourceExhaustedError: Graph execution error:"
 
 
 def watch(folder: Path, program: str, **options: Any) -> tuple[Ending, list[list[dict[str, Any]]]]:
@@ -89,3 +91,35 @@ def test_the_caller_can_give_up(end: End, tmp_path: Path) -> None:
 def test_a_missing_interpreter_is_named(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="/no/such/python"):
         watch(tmp_path, "", interpreter="/no/such/python")
+
+
+@pytest.mark.parametrize(
+    ("status", "cause", "log"),
+    [
+        (-signal.SIGKILL, "", ""),
+        (-signal.SIGABRT, "", "terminate called after throwing an instance of 'std::bad_alloc'"),
+        (-signal.SIGABRT, "", ""),
+        (-signal.SIGABRT, "", "F Check failed: ret == 0; pthread_create() failed."),
+        (1, OOM, OOM),
+        (1, "numpy._core._exceptions._ArrayMemoryError: Unable to allocate 9 TiB", ""),
+        (1, "InternalError: cuDNN status CUDNN_STATUS_ALLOC_FAILED", ""),
+    ],
+)  # fmt: skip
+def test_a_lack_of_memory_is_recognized(status: int, cause: str, log: str) -> None:
+    assert lack_of_memory(status, cause, log)
+
+
+@pytest.mark.parametrize(
+    ("status", "cause", "log"),
+    [
+        (1, "ValueError: Shapes are incompatible", f"a warning: {OOM}\nValueError: Shapes"),
+        (1, "ResourceExhaustedError: /tmp/x; No space left on device", ""),
+        (3, "", ""),
+        (-signal.SIGABRT, "", "F tensor.cc: Check failed: dims == 2"),
+        (-signal.SIGABRT, "", "malloc(): corrupted top size"),
+        (-signal.SIGSEGV, "", "bad_alloc"),
+        (-signal.SIGTERM, "", ""),
+    ],
+)
+def test_other_ends_are_no_lack_of_memory(status: int, cause: str, log: str) -> None:
+    assert lack_of_memory(status, cause, log) is None

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from workbench.experiments.searching.found_batch import Trial
-from workbench.experiments.searching.rate_curve import smoothed
+from workbench.experiments.searching.rate_test import smoothed
+from workbench.experiments.searching.results import Trial
 from workbench.widgets.pictures.search import Frame, even_ticks, losses, rate_ticks, throughput
 
 TRIALS = (

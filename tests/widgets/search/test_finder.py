@@ -13,8 +13,12 @@ from tests.machines import LAPTOP
 from tests.waiting import until
 from tests.widgets.pictures.test_search import TRIALS
 from workbench.config import RunConfig
-from workbench.experiments.searching.found_batch import BatchProgress, FoundBatch
-from workbench.experiments.searching.found_rate import RateProgress, RateTest
+from workbench.experiments.searching.results import (
+    BatchProgress,
+    FoundBatch,
+    RateProgress,
+    RateTest,
+)
 from workbench.runs import RunError
 from workbench.widgets.form.form import Form
 from workbench.widgets.search.finder import FinderView

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.before import ahead, devices_for
 from workbench.cli.flags import add_config_flags, add_runs_dir, config_from, given_flags
-from workbench.cli.interrupts import stop_by_interrupt
-from workbench.cli.progress_line import ProgressLine
+from workbench.cli.terminal import ProgressLine, stop_by_interrupt
 from workbench.cli.watching import columns
 from workbench.config import ConfigError, Problem, field_types
 from workbench.experiments import (

@@ -7,7 +7,7 @@ import textwrap
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
-from workbench.cli.outcome import OK, OutputError
+from workbench.cli.terminal import OK, OutputError
 from workbench.cli.watching import LINE_WIDTH
 from workbench.errors import Error, field_named, find
 from workbench.fields import FIELDS

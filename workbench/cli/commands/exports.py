@@ -8,7 +8,7 @@ import time
 from argparse import ArgumentParser, Namespace
 
 from workbench.cli.flags import add_runs_dir
-from workbench.cli.progress_line import ProgressLine
+from workbench.cli.terminal import ProgressLine
 from workbench.exports import export_runs
 from workbench.runs import open_run
 

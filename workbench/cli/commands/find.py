@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 from workbench.catalog import COMPILED, STRATEGIES
 from workbench.cli.before import ahead, ahead_of_a_run, check_tensorflow, devices_for
 from workbench.cli.flags import add_config_flags, config_from, sentence
-from workbench.cli.interrupts import stop_by_interrupt
-from workbench.cli.progress_line import ProgressLine
+from workbench.cli.terminal import ProgressLine, stop_by_interrupt
 from workbench.cli.watching import columns
 from workbench.experiments.searching.batch_finder import BUDGET_SECONDS, find_batch_size
 from workbench.experiments.searching.rate_test import HIGHEST, LOWEST, STEPS, find_learning_rate
-from workbench.experiments.searching.wording import (
+from workbench.experiments.searching.results import (
     SIZES,
     batch_progress,
     batch_sentences,
@@ -31,8 +30,12 @@ from workbench.plan import PlanError
 if TYPE_CHECKING:
     from workbench.config import RunConfig
     from workbench.devices import Devices
-    from workbench.experiments.searching.found_batch import BatchProgress, FoundBatch
-    from workbench.experiments.searching.found_rate import RateProgress, RateTest
+    from workbench.experiments.searching.results import (
+        BatchProgress,
+        FoundBatch,
+        RateProgress,
+        RateTest,
+    )
 
 BAR = 30
 ROWS = 30

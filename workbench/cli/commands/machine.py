@@ -9,7 +9,7 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 
 from workbench.cli.flags import add_runs_dir
-from workbench.cli.outcome import OK
+from workbench.cli.terminal import OK
 from workbench.devices import describe, detect
 from workbench.environments import BUILDS, Build, Made, MakingError, Progress, fitting_build
 from workbench.environments import make_environment as make

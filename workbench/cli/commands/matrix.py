@@ -8,8 +8,7 @@ from datetime import timedelta
 
 from workbench import catalog
 from workbench.cli.flags import add_runs_dir
-from workbench.cli.interrupts import stop_by_interrupt
-from workbench.cli.progress_line import ProgressLine
+from workbench.cli.terminal import ProgressLine, stop_by_interrupt
 from workbench.cli.watching import columns
 from workbench.experiments import Cell, Matrix, run_matrix
 from workbench.experiments.matrix import usual_steps

@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 
 from workbench.cli.before import ahead_of_a_run, checked, devices_for, print_notes
 from workbench.cli.flags import add_config_flags, add_runs_dir, config_from, is_bundle
-from workbench.cli.outcome import OK
+from workbench.cli.terminal import OK
 from workbench.cli.watching import follow
 from workbench.plan import rehearsal_in_words, rehearsed
 from workbench.runs import RunError, start_run

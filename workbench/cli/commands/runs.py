@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.before import print_notes
 from workbench.cli.flags import add_runs_dir, sentence
-from workbench.cli.outcome import FAILED, OK
+from workbench.cli.terminal import FAILED, OK
 from workbench.cli.watching import exit_status, follow, show, table, watch
 from workbench.runs import list_runs, open_run, restore_run
+from workbench.runs.listing import why_unreadable
 from workbench.runs.programs.confusion import Confusion
-from workbench.runs.unreadable import why_unreadable
 
 if TYPE_CHECKING:
     from workbench.runs import Run

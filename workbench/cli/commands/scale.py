@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli.flags import add_runs_dir
-from workbench.cli.outcome import OK, OutputError
+from workbench.cli.terminal import OK, OutputError
 from workbench.cli.watching import LINE_WIDTH, columns
 from workbench.experiments import scaling_wording as wording
 from workbench.experiments.scaling import STEPS, Scaling, expected_seconds, should_scale, speeds_of

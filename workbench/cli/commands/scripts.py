@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from workbench.cli.before import check_tensorflow, devices_for, print_notes
 from workbench.cli.flags import add_config_flags, add_runs_dir, config_from, given_flags
-from workbench.cli.outcome import OK, OutputError
+from workbench.cli.terminal import OK, OutputError
 from workbench.config import Problem
 from workbench.fields import NOT_IN_SCRIPTS
 from workbench.plan import PlanError, make_plan

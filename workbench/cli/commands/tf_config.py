@@ -9,8 +9,7 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from workbench.cli.flags import sentence
-from workbench.cli.interrupts import stop_by_interrupt
-from workbench.cli.progress_line import ProgressLine
+from workbench.cli.terminal import ProgressLine, stop_by_interrupt
 from workbench.cli.watching import columns
 from workbench.config import Problem, did_you_mean
 from workbench.runs import RunError

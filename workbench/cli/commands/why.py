@@ -13,14 +13,14 @@ from contextlib import contextmanager
 from dataclasses import asdict
 
 from workbench.cli.flags import add_runs_dir
-from workbench.cli.progress_line import ProgressLine
+from workbench.cli.terminal import ProgressLine
 from workbench.cli.watching import LINE_WIDTH, columns
 from workbench.runs import Run, open_run
 from workbench.verdict import SECONDS, Verdict, judge, wording
 from workbench.verdict.parts import Breakdown
+from workbench.verdict.recorded import slowest_of, worker_speeds
 from workbench.verdict.trial import Trial, try_out
 from workbench.verdict.verdict import SUGGESTED, OnProgress
-from workbench.verdict.worker_speeds import slowest_of, worker_speeds
 
 BAR_WIDTH = 20
 

@@ -1,14 +1,18 @@
-"""Intervals of rates and of their ratios, from repeats."""
+"""Intervals of rates, of their ratios and of the time to a target, from repeats."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import median
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workbench.experiments.student import student_t
-from workbench.interval import Interval
+from workbench.interval import Interval, student_t
+
+if TYPE_CHECKING:
+    from workbench.experiments.comparing.measures import Measures
 
 FEWEST_REPEATS = 3
 """With two repeats, Student's t is 12.7 and an interval is of no use."""
@@ -59,3 +63,26 @@ def _interval(mean: float, variance: float, freedom: int) -> Interval:
     """Return the interval of a mean of logarithms, on the scale of the original values."""
     reach = student_t(freedom) * math.sqrt(variance) if variance else 0.0
     return Interval(math.exp(mean), math.exp(mean - reach), math.exp(mean + reach))
+
+
+def median_target_seconds(runs: Sequence[Measures], accuracy: float) -> float | None:
+    """Return the median seconds of training to the target; a run that missed it takes longer.
+
+    None if it is unknown: half of the runs or more missed the target, or the seconds of a run that
+    reached it are unknown.
+    """
+    reached = [each.target_seconds(accuracy) for each in runs if each.reached(accuracy)]
+    known = [seconds for seconds in reached if seconds is not None]
+    missed = len(runs) - len(reached)
+    if len(known) < len(reached) or len(reached) <= missed:
+        return None
+    return median([*known, *[math.inf] * missed])
+
+
+def target_notes(runs: Sequence[Measures], accuracy: float) -> list[str]:
+    """Return a note if a run missed the target."""
+    reached = sum(each.reached(accuracy) for each in runs)
+    if reached == len(runs):
+        return []
+    seldom = f"reached in {reached} of {len(runs)} finished runs" if reached else "never reached"
+    return [f"{accuracy:.1%} was {seldom}"]

@@ -14,10 +14,15 @@ from workbench.runs import RunError
 from workbench.runs.made_of import WORK
 
 from .goodput import with_goodput
-from .intervals import FEWEST_REPEATS, rate_interval, ratio_interval
+from .intervals import (
+    FEWEST_REPEATS,
+    median_target_seconds,
+    rate_interval,
+    ratio_interval,
+    target_notes,
+)
 from .measures import Measures, measure
 from .rows import Group, Row, Table
-from .targets import median_target_seconds, target_notes
 
 if TYPE_CHECKING:
     from workbench.plan import Plan

@@ -1,13 +1,11 @@
-"""A comparison: candidates that are trained in turn, several times each, by the comparison's queue.
-
-Its folder holds the request, the queue's events, and the runs. The queue is a process that outlives
-the process that started it. It is alive while it holds the folder's lock.
-"""
+"""A comparison: candidates that a queue trains in turn; its process; those of a folder of runs."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
+import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,14 +13,63 @@ from typing import Literal
 
 from workbench import flock
 from workbench.experiments.comparing.rows import Group
+from workbench.experiments.queueing.request import ASKED, Request
 from workbench.runs import Run, RunError
+from workbench.runs.folder import locks
 from workbench.runs.folder.events import Event, read_events
+from workbench.runs.folder.files import runs_root, unwritable
 from workbench.runs.folder.logs import log_tail
+from workbench.runs.processes.environment import PACKAGE_ROOT
 
-from .process import EVENTS, LOG, STOP, lock_of, spawn
-from .request import Request
-
+DEVICES, EVENTS, LOG, STOP = "devices.json", "queue.jsonl", "queue.log", "stop"
 State = Literal["running", "stopping", "finished", "stopped", "lost"]
+
+
+def lock_of(folder: Path) -> Path:
+    """Return the lock that a comparison's queue holds while it lives."""
+    return locks.lock_path(locks.state_dir(), folder)
+
+
+def spawn(folder: Path) -> None:
+    """Start the queue, which inherits the lock.
+
+    Raises:
+        RunError: it is alive, or cannot be started.
+    """
+    lock = locks.take(lock_of(folder))
+    if lock is None:
+        raise RunError(
+            f"The comparison {folder.name} is still running. Stop it first, or let it finish."
+        )
+    command = [
+        sys.executable,
+        "-m",
+        "workbench.experiments.queueing.queue",
+        str(folder),
+        str(Path.cwd()),
+    ]
+    try:
+        (folder / STOP).unlink(missing_ok=True)
+        with (folder / LOG).open("ab") as log:
+            launcher = subprocess.Popen(
+                command,
+                cwd=PACKAGE_ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=(lock,),
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise unwritable(folder, error) from error
+    finally:
+        os.close(lock)
+    if launcher.wait():
+        raise RunError(
+            f"The queue of the comparison did not start: {sys.executable} ended with exit status "
+            f"{launcher.returncode}. Its log ends with: {log_tail(folder / LOG, 5)}. Check that it "
+            "can import workbench, then resume the comparison."
+        )
 
 
 @dataclass(frozen=True)
@@ -207,3 +254,30 @@ def groups_of(comparison: Comparison) -> list[Group]:
             )
         )
     return groups
+
+
+class UnreadableComparison(Comparison):
+    """A comparison whose request is damaged; access to the request raises the reason."""
+
+    def __init__(self, folder: Path, why: RunError) -> None:
+        self.folder, self.why = folder, str(why)
+
+    @property
+    def request(self) -> Request:
+        raise RunError(self.why)
+
+
+def list_comparisons(runs_dir: str | os.PathLike[str] | None = None) -> list[Comparison]:
+    """Return all comparisons of a folder of runs, newest first.
+
+    One whose request is damaged is an `UnreadableComparison`.
+    """
+    found = sorted(runs_root(runs_dir).glob(f"compare-*/{ASKED}"), reverse=True)
+    return [_listed(path.parent) for path in found]
+
+
+def _listed(folder: Path) -> Comparison:
+    try:
+        return Comparison(folder)
+    except RunError as error:
+        return UnreadableComparison(folder, error)

@@ -24,8 +24,7 @@ from workbench.runs.folder.files import read_json
 from workbench.runs.folder.state import LIVE
 from workbench.runs.processes.forks import loaded_ahead
 
-from .comparison import Comparison, Trial
-from .process import DEVICES, EVENTS, STOP
+from .comparison import DEVICES, EVENTS, STOP, Comparison, Trial
 
 POLL_SECONDS = 0.2
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from workbench.runs import RunError
 from workbench.runs.folder.files import json_text, runs_root, unwritable, write_text
 
-from .comparison import Comparison
+from .comparison import DEVICES, Comparison, spawn
 from .grid import Candidate
-from .process import DEVICES, spawn
 from .request import Request
 
 if TYPE_CHECKING:

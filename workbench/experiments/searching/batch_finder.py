@@ -10,20 +10,50 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench import catalog
+from workbench.devices.machine import available_bytes, memory_bytes
+from workbench.experiments.searching.batch_trials import Plans, Search
+from workbench.experiments.searching.results import BatchProgress, FoundBatch
 from workbench.plan import PlanError, Problem
 from workbench.runs.processes.forks import loaded_ahead
 from workbench.runs.programs.own_data import inspect_data
-
-from .batch_plans import Plans
-from .batch_trials import Search
-from .found_batch import BatchProgress, FoundBatch
-from .memory_limit import check_limit, usual_limit_mib
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
     from workbench.devices import Devices
 
+MIB = 2**20
+SHARE = 0.9
+"""The share of the available memory; other processes may request the rest meanwhile."""
 BUDGET_SECONDS = 600.0
+
+
+def usual_limit_mib(processes: int) -> int:
+    """Return the MiB that each of `processes` processes may have on this machine now."""
+    available = available_bytes()
+    if available is None:
+        available = memory_bytes() // 2
+    return max(1, int(available * SHARE) // processes // MIB)
+
+
+def check_limit(limit_mib: int | None, processes: int, *, on_cpu: bool) -> None:
+    """Refuse a limit below 1 MiB or, on a CPU, one that the processes cannot all have now.
+
+    Raises:
+        PlanError: the limit is refused; the problem gives the rule.
+    """
+    if limit_mib is None:
+        return
+    if limit_mib < 1:
+        fix = "Leave it empty, or set it to 2048, for example."
+        raise PlanError([Problem("memory_limit", "MiB above 0", str(limit_mib), fix)])
+    available = available_bytes()
+    if on_cpu and available is not None and limit_mib * processes > available // MIB:
+        most = available // MIB // processes
+        rule = f"at most {most:,} MiB for each of {processes} processes, which is available now"
+        if processes == 1:
+            rule = f"at most {most:,} MiB, which is available now"
+        fix = "Set it to less, or leave it empty."
+        raise PlanError([Problem("memory_limit", rule, f"{limit_mib:,}", fix)])
 
 
 def find_batch_size(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,13 +15,20 @@ from workbench.runs.processes.environment import Launch
 from workbench.runs.programs.child import Child, Work, children, to_blame
 from workbench.runs.programs.run import failed_error, not_started
 
-from .endings import lack_of_memory
-
 POLL_SECONDS = 0.02
 """Short, because memory can run out within a moment."""
 MIB = 2**20
-
 End = Literal["done", "memory", "budget", "stopped"]
+_MEMORY = re.compile(
+    r"ResourceExhaustedError|RESOURCE_EXHAUSTED|OOM when allocating|[Oo]ut of memory|OUT_OF_MEMORY"
+    r"|MemoryError|bad_alloc|[Cc]annot allocate memory|[Ff]ailed to allocate|ALLOC_FAILED"
+    # A thread's stack is memory too.
+    r"|pthread_create\(\) failed|can't start new thread"
+)
+_OTHER_RESOURCES = re.compile(r"No space left on device|Disk quota exceeded|Too many open files")
+_BROKEN = re.compile(
+    r"Check failed|corrupt|double free|invalid pointer|Assertion|Fatal Python error"
+)
 
 
 @dataclass(frozen=True)
@@ -111,3 +120,23 @@ def _why_failed(started: Sequence[Child], interpreter: str) -> Ending:
             if (reason := lack_of_memory(status, cause, child.log)) is not None:
                 return Ending("memory", reason)
     raise failed_error(blamed, "The trial failed", interpreter)
+
+
+def lack_of_memory(exit_status: int, cause: str, log: str) -> str | None:
+    """Return in words how a process ended for lack of memory; None if it ended otherwise.
+
+    Args:
+        exit_status: as in `subprocess`: below 0 for a signal.
+        cause: the line of the log that names the error, as `runs.supervise.diagnosis.explain` finds
+            it.
+        log: the end of the process's log.
+    """
+    if exit_status == -signal.SIGKILL:
+        return "the system killed it (SIGKILL), as it does when memory is short"
+    if exit_status == -signal.SIGABRT:
+        if _MEMORY.search(log) or not _BROKEN.search(log):
+            return "it aborted (SIGABRT), as it does when std::bad_alloc is not caught"
+        return None
+    if exit_status > 0 and _MEMORY.search(cause) and not _OTHER_RESOURCES.search(cause):
+        return cause
+    return None

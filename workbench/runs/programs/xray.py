@@ -1,4 +1,4 @@
-"""One step of a run in detail, compared with the run's record of it."""
+"""A step of a run in detail, compared with the run's record of it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,62 @@ from workbench.runs.folder.events import read_events
 from workbench.runs.folder.files import FIRST_STEP, RunError, json_text, write_text
 from workbench.runs.folder.plan import read_plan
 from workbench.runs.folder.state import attempt_events
+from workbench.runs.programs.measurement import read_measurement
+from workbench.runs.programs.run import run_program, run_programs
+from workbench.runs.programs.step_xray import (
+    ReplicaXray,
+    StepXray,
+    WeightsCopy,
+    WeightsXray,
+    WorkersXray,
+    WorkerXray,
+)
 from workbench.runs.records.arrays import UNKNOWN, Shape, worker_counts_of, workers_at
-from workbench.runs.records.progress import steps_done
+from workbench.runs.records.progress import recorded_steps, steps_done
 from workbench.runs.records.reader import read_range
-
-from .measurement import read_measurement
-from .run import run_programs
-from .step_xray import ReplicaXray, StepXray, WeightsCopy, WeightsXray, WorkersXray
-from .worker_steps import longest, xray_workers
+from workbench.runs.records.staleness import read_staleness
 
 if TYPE_CHECKING:
     from workbench.plan import Plan
+
+
+def longest(run_dir: Path, plan: Plan) -> int:
+    """Return the largest number of steps that one worker has recorded."""
+    shape = Shape.of(plan)
+    return max(recorded_steps(run_dir / task, shape) for task in plan.worker_tasks)
+
+
+def xray_workers(run_dir: Path, plan: Plan, step: int) -> WorkersXray:
+    """Return each worker's examples in its own step `step`, from 0, and the record of that step.
+
+    The examples come from the run's own pipeline, in a process of the run's interpreter, which
+    searches for them in the training set. Nothing is trained again: the weights in a step depend
+    on the updates by other workers, and no second training repeats these updates.
+
+    Raises:
+        RunError: the process fails.
+    """
+    reply = run_program(run_dir, "xray", str(step))
+    tasks = plan.worker_tasks
+    every = read_staleness(run_dir, tasks)
+    stale = every[every["step"] == step + FIRST_STEP].set_index("worker")["staleness"]
+    workers = []
+    for number, (task, own) in enumerate(zip(tasks, reply["workers"], strict=True)):
+        loss_sum = loss = correct = None
+        for block in read_range(run_dir / task, 1, step, step):
+            loss_sum, correct, examples = block.values[0, 0].tolist()
+            loss = loss_sum / examples
+        workers.append(
+            WorkerXray(
+                task=task,
+                **own,
+                loss_sum=loss_sum,
+                loss=loss,
+                correct=correct,
+                staleness=int(stale[number]) if number in stale else None,
+            )
+        )
+    return WorkersXray(step, plan.strategy_label, workers)
 
 
 def xray(run_dir: Path, step: int) -> StepXray | WorkersXray:

@@ -12,7 +12,7 @@ import ipywidgets as ipw
 from workbench.feed import describe
 from workbench.runs import RunError, list_runs
 from workbench.runs.folder.files import runs_root
-from workbench.runs.unreadable import UnreadableRun, listed
+from workbench.runs.listing import UnreadableRun, listed
 from workbench.widgets.kernel.background import run_in_background
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import (

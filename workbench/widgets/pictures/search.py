@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from workbench import units
 from workbench.charts.style import MEAN_COLOR, REPLICA_COLORS, TEST_COLOR
-from workbench.experiments.searching.rate_curve import shown_losses
+from workbench.experiments.searching.rate_test import shown_losses
 from workbench.pictures import drawing
 from workbench.widgets.parts import markup
 
 if TYPE_CHECKING:
-    from workbench.experiments.searching.found_batch import Trial
+    from workbench.experiments.searching.results import Trial
 
 RATE_COLOR, LARGEST_COLOR, BEST_COLOR = REPLICA_COLORS[:3]
 SPEED = f'stroke="{RATE_COLOR}" stroke-width="1.5"'

@@ -7,8 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from workbench import units
-from workbench.runs.consent import ForeignCode, foreign_code
-from workbench.runs.foreign_settings import foreign_settings
+from workbench.runs.consent import ForeignCode, foreign_code, foreign_settings
 from workbench.widgets.kernel.background import run_in_background
 from workbench.widgets.parts.agreeing import Agreeing
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbench import units
 from workbench.runs import RunError
+from workbench.runs.consent import foreign_settings
 from workbench.runs.folder.state import LIVE
-from workbench.runs.foreign_settings import foreign_settings
 from workbench.verdict import (
     SECONDS,
     Trial,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as ipw
 
 from workbench.runs import RunError, list_runs
+from workbench.runs.consent import foreign_settings
 from workbench.runs.folder.files import run_folders, runs_root
-from workbench.runs.foreign_settings import foreign_settings
-from workbench.runs.unreadable import listed
+from workbench.runs.listing import listed
 from workbench.widgets.kernel.background import Latest
 from workbench.widgets.kernel.page_order import keep_order
 from workbench.widgets.kernel.poller import Poller

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from workbench import catalog
 from workbench.runs.folder.state import LIVE
-from workbench.runs.unreadable import why_unreadable
+from workbench.runs.listing import why_unreadable
 
 if TYPE_CHECKING:
     from pathlib import Path

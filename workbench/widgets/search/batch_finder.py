@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from workbench import units
 from workbench.experiments.searching.batch_finder import BUDGET_SECONDS, find_batch_size
-from workbench.experiments.searching.found_batch import BatchProgress, FoundBatch
-from workbench.experiments.searching.wording import (
+from workbench.experiments.searching.results import (
     SIZES,
+    BatchProgress,
+    FoundBatch,
     batch_progress,
     batch_sentences,
     beside,
@@ -25,7 +26,7 @@ from .view import SearchContext, SearchView, how_far
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
-    from workbench.experiments.searching.found_batch import Trial
+    from workbench.experiments.searching.results import Trial
 
 
 class BatchFinderView(SearchView[BatchProgress, FoundBatch]):

@@ -7,10 +7,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from workbench import units
 from workbench.catalog import COMPILED
-from workbench.experiments.searching.found_rate import RateProgress, RateTest
-from workbench.experiments.searching.rate_curve import smoothed
-from workbench.experiments.searching.rate_test import HIGHEST, LOWEST, STEPS, find_learning_rate
-from workbench.experiments.searching.wording import rate_progress, rate_sentences
+from workbench.experiments.searching.rate_test import (
+    HIGHEST,
+    LOWEST,
+    STEPS,
+    find_learning_rate,
+    smoothed,
+)
+from workbench.experiments.searching.results import (
+    RateProgress,
+    RateTest,
+    rate_progress,
+    rate_sentences,
+)
 from workbench.widgets.form.fields import NumberField
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import button

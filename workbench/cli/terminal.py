@@ -1,9 +1,39 @@
-"""One line on standard error that shows the progress of long work."""
+"""What a command shows and hears in a terminal: progress, Ctrl-C, and how it ends."""
 
 from __future__ import annotations
 
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
+from threading import Event
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+OK, FAILED = 0, 1
+
+
+class OutputError(Exception):
+    """A file cannot be written. The message gives the rule, the problem found and the fix."""
+
+
+@contextmanager
+def stop_by_interrupt() -> Iterator[Event]:
+    """Yield an event that the first Ctrl-C sets. A second Ctrl-C interrupts as usual."""
+    stop = Event()
+
+    def note(_: int, __: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, before)
+        stop.set()
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class ProgressLine:

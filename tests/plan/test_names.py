@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.syntax import own_name, renamed
+from workbench.plan.names import own_name, renamed
 
 
 @pytest.mark.parametrize(

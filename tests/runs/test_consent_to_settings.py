@@ -10,8 +10,8 @@ import pytest
 from tests.runs.run_folders import replan
 from tests.widgets.folders import write_run
 from workbench.runs import Run
+from workbench.runs.consent import ForeignSettings, foreign_settings
 from workbench.runs.folder.trust import trust
-from workbench.runs.foreign_settings import ForeignSettings, foreign_settings
 
 
 @pytest.fixture

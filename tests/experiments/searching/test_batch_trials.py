@@ -1,10 +1,10 @@
-"""The plans of a search for a batch size: the data or the memory is the limit."""
+"""The plans of the trials of batch sizes."""
 
 import dataclasses
 
 from tests.machines import GIB, LAPTOP
 from workbench.config import RunConfig
-from workbench.experiments.searching.batch_plans import Plans
+from workbench.experiments.searching.batch_trials import Plans
 
 CNN = RunConfig(strategy="one_device", data="fashion_mnist")
 
