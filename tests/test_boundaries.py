@@ -224,6 +224,17 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert circle(import_graph()) == []
 
 
+def test_no_test_imports_another_test() -> None:
+    tests = Path(__file__).parent
+    importing = {
+        f"{path.relative_to(tests)}: {module}"
+        for path in tests.rglob("*.py")
+        for module in imported_names(path.read_text(encoding="utf-8"), ("tests",))
+        if any(part.startswith("test_") for part in module.split("."))
+    }
+    assert importing == set()
+
+
 def test_a_circle_is_found_through_functions_and_types(tmp_path: Path) -> None:
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) != []
     late = tmp_path / "late.py"

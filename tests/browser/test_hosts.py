@@ -13,7 +13,7 @@ from tests import virtualenvs, wheels
 from tests.browser.hosts import HOSTS
 from tests.browser.lab_page import LabPage
 from tests.browser.lab_server import running_lab
-from tests.browser.test_own_model import OWN
+from tests.browser.own_models import OWN
 from tests.browser.workbench_page import LONG_RUN, WorkbenchPage
 from tests.bundle.bundles import certified_run
 from workbench.runs import list_runs

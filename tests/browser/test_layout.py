@@ -16,13 +16,13 @@ from tests.browser.layout import layout_faults
 from tests.browser.panel_page import PanelPage
 from tests.browser.run_page import RunPage
 from tests.browser.sidebar_page import SidebarPage
-from tests.experiments.test_scaling import KNOWN, answer
+from tests.experiments.scalings import KNOWN, answer
 from tests.experiments.timed_runs import TWO, timed_run
 from tests.experiments.written import write_comparison
-from tests.report.test_measured import EVALUATION
+from tests.report.evaluations import EVALUATION
 from tests.verdict import verdicts
 from tests.widgets.folders import CONFIG, write_model, write_run
-from tests.widgets.test_matrix_view import keep as keep_matrix
+from tests.widgets.matrices import keep_matrix
 from workbench.experiments import Cell, Group, make_table, recommend
 from workbench.report import Compared
 from workbench.report import write_comparison as write_page

@@ -16,6 +16,7 @@ import psutil
 from tests.engine.training import Trained
 from tests.forked import run_program
 from workbench.observe import __main__ as observer
+from workbench.runs import Run
 
 OBSERVER = Path(observer.__file__)
 
@@ -110,3 +111,12 @@ def name_of(process: psutil.Process) -> str:
 def task_of(script: Path, name: str) -> psutil.Process | None:
     """Return the process of a task; None if it has none."""
     return dict(tasks_of(script)).get(name)
+
+
+def trainer_of(run: Run) -> int | None:
+    """Return the process id of the trainer of a run; None before it starts."""
+    path = str(run.dir / "train.py")
+    for process in psutil.process_iter(["cmdline"]):
+        if path in (process.info["cmdline"] or ()):
+            return process.pid
+    return None

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import psutil
 import pytest
 
+from tests.engine.tasks import trainer_of
 from tests.engine.training import ENDLESS, weights, weights_in
 from tests.machines import LAPTOP
 from tests.runs.run_folders import event_of, pid_of
@@ -35,15 +35,6 @@ def start(root: Path) -> Start:
         return start_run(config, root, LAPTOP, rehearse=rehearse)
 
     return start_one
-
-
-def trainer_of(run: Run) -> int | None:
-    """Return the process id of the trainer of a run; None before it starts."""
-    path = str(run.dir / "train.py")
-    for process in psutil.process_iter(["cmdline"]):
-        if path in (process.info["cmdline"] or ()):
-            return process.pid
-    return None
 
 
 def curve(run: Run) -> pd.DataFrame:

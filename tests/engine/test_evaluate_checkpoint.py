@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.test_ends import trainer_of
+from tests.engine.tasks import trainer_of
 from tests.engine.training import ENDLESS
 from tests.machines import LAPTOP
 from tests.waiting import LIMIT_SECONDS, until

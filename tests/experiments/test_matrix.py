@@ -13,7 +13,7 @@ import pytest
 
 from tests.engine.tasks import cluster_variables
 from tests.machines import FOUR_GPUS, LAPTOP, ONE_GPU
-from tests.tpu.test_stand_in import STAND_IN, TPU_VM
+from tests.tpu.machines import STAND_IN, TPU_VM
 from workbench import catalog
 from workbench.config import RunConfig
 from workbench.devices import Devices

@@ -7,31 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from tests.experiments.scalings import BOUND, KNOWN, UNKNOWN, answer
 from tests.experiments.timed_runs import ONE, timed_run
 from tests.widgets.folders import CONFIG, write_run
-from workbench.experiments.noise_scale import NO_DIRECTION, NO_NOISE, NoiseScale
+from workbench.experiments.noise_scale import NO_DIRECTION, NO_NOISE
 from workbench.experiments.scaling import (
     TIMES,
-    Scaling,
     best_of,
     expected_seconds,
     goodputs,
-    larger,
     should_scale,
     speeds_of,
 )
 from workbench.runs import Run, RunError
 
-KNOWN = NoiseScale(156, 1_152.0, 900.0, 1_500.0, 1.0, 1_152.0, 256, 64)
-BOUND = replace(KNOWN, examples=None, low=2_700.0, high=None, reason=NO_DIRECTION)
-UNKNOWN = replace(KNOWN, examples=None, low=None, high=None, reason=NO_NOISE)
 SPEEDS = {"small": (64, 1_000.0), "large": (1_024, 1_900.0)}
-
-
-def answer(noise: NoiseScale, batch: int = 128) -> Scaling:
-    good = goodputs(noise, {"this": (batch, 1_000.0)})
-    more = tuple(larger(noise, batch, times) for times in TIMES)
-    return Scaling("this", batch, 2, True, noise, (noise,), more, good, best_of(good))
 
 
 def test_a_known_scale_gives_the_limit_and_the_gain_of_twice_the_replicas() -> None:

@@ -5,28 +5,18 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.experiments.test_scaling import KNOWN, answer
+from tests.experiments.scalings import KNOWN, answer
+from tests.report.evaluations import EVALUATION
 from tests.widgets.folders import CONFIG, write_model, write_run
-from tests.widgets.run.test_xray_view import made
+from tests.widgets.run.xrays import made
 from workbench.report import write_report
 from workbench.report.measured import MOST_XRAYS
 from workbench.runs import Run
 from workbench.runs.folder.files import json_text
 from workbench.runs.programs.step_xray import WorkersXray, WorkerXray
-
-EVALUATION: dict[str, Any] = {
-    "test_loss": 0.25,
-    "test_accuracy": 0.9,
-    "classes": [
-        {"name": "Shirt", "examples": 10, "accuracy": 0.8},
-        {"name": "Coat", "examples": 10, "accuracy": 1.0},
-    ],
-    "confusion": {"names": ["Shirt", "Coat"], "pairs": [[0, 0, 8], [0, 1, 2], [1, 1, 10]]},
-}
 
 
 @pytest.fixture

@@ -6,22 +6,15 @@ import asyncio
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
 import pytest
 
+from tests.tf_config.ports import free_ports
 from tests.waiting import LIMIT_SECONDS
 from workbench.tf_config import Cluster, Identity, Meeting, TFConfigError, make_cluster, meet
 
 ONE, TWO = (Identity("worker", at) for at in range(2))
-
-
-def free_ports(count: int) -> list[int]:
-    with ExitStack() as held:
-        servers = [held.enter_context(socket.socket()) for _ in range(count)]
-        for server in servers:
-            server.bind(("127.0.0.1", 0))
-        return [server.getsockname()[1] for server in servers]
 
 
 def cluster_of(count: int) -> Cluster:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.engine.training import ask_model
 from tests.machines import LAPTOP
+from tests.tpu.machines import STAND_IN, TPU_VM
 from tests.waiting import LIMIT_SECONDS
 from workbench.config import Problem, RunConfig
 from workbench.devices import Devices
@@ -18,8 +19,6 @@ from workbench.runs import Run, start_run
 from workbench.runs.programs.inspection import inspect_model
 
 PREFIX = "stand-in for a TPU: "
-STAND_IN = Path(__file__).with_name("stand_in.py")
-TPU_VM = dataclasses.replace(LAPTOP, tpu_chips=2, tpu_kind="v5e")
 
 
 TRAINING = RunConfig(

@@ -11,10 +11,10 @@ import pytest
 
 from tests.machines import LAPTOP
 from tests.waiting import until
-from tests.widgets.parts.test_markup import EVIL
+from tests.widgets.evil import EVIL
+from tests.widgets.matrices import keep_matrix
 from workbench.devices import Devices, detect
 from workbench.experiments import Cell, Matrix
-from workbench.runs.folder.files import json_text
 from workbench.widgets.matrix_view import MatrixView, progress, table
 
 CELLS = [
@@ -24,13 +24,6 @@ CELLS = [
     Cell("tpu", "custom", "unavailable", "no TPU here"),
     Cell("default", "fit", "running"),
 ]  # fmt: skip
-
-
-def keep(root: Path, name: str, cells: list[Cell]) -> None:
-    folder = root / name
-    folder.mkdir(parents=True)
-    values = Matrix(folder, 50, "synthetic", cells).to_json()
-    (folder / "matrix.json").write_text(json_text(values))
 
 
 def view(root: Path, devices: Devices = LAPTOP) -> MatrixView:
@@ -43,8 +36,8 @@ def cells_of(shown: str) -> list[list[str]]:
 
 
 def test_the_newest_saved_matrix_is_shown_when_the_view_is_opened(tmp_path: Path) -> None:
-    keep(tmp_path, "matrix-20260101-000000", [])
-    keep(tmp_path, "matrix-20260102-000000", CELLS)
+    keep_matrix(tmp_path, "matrix-20260101-000000", [])
+    keep_matrix(tmp_path, "matrix-20260102-000000", CELLS)
     opened = view(tmp_path)
     rows = cells_of(until(lambda: opened._table.value))
     assert rows[0] == ["OneDevice", "custom", "✓ pass", "0", "0", "1,234", "3.15.1", ""]

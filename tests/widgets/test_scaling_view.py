@@ -7,10 +7,10 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from tests.experiments.test_scaling import BOUND, KNOWN, UNKNOWN, answer
+from tests.experiments.scalings import BOUND, KNOWN, UNKNOWN, answer
 from tests.waiting import until
+from tests.widgets.evil import EVIL
 from tests.widgets.folders import write_run
-from tests.widgets.parts.test_markup import EVIL
 from workbench.pictures.scaling import bars
 from workbench.runs.folder.files import json_text
 from workbench.runs.folder.trust import trust

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.experiments.test_scaling import BOUND, KNOWN, UNKNOWN, answer
+from tests.experiments.scalings import BOUND, KNOWN, UNKNOWN, answer
 from tests.widgets.folders import write_run
 from workbench.cli import main
 from workbench.cli.commands.scale import report

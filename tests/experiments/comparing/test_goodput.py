@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.experiments.test_scaling import BOUND, KNOWN, UNKNOWN, answer
+from tests.experiments.scalings import BOUND, KNOWN, UNKNOWN, measure_noise
 from tests.experiments.timed_runs import APART, ONE, TWO, group
 from workbench.experiments import make_table
 from workbench.experiments.comparing.wording import HEAD, cells
-from workbench.experiments.noise_scale import NoiseScale
 from workbench.experiments.scaling import RESULT
-from workbench.runs import Run
-from workbench.runs.folder.files import json_text
-
-
-def measure_noise(run: Run, noise: NoiseScale, when: float = 1000.0) -> None:
-    """Keep a measured noise scale in the folder of a run."""
-    path = run.dir / RESULT
-    path.write_text(json_text(answer(noise).to_json()))
-    os.utime(path, (when, when))
 
 
 def test_one_measured_noise_scale_gives_the_goodput_of_all_rows_that_train_the_same(

@@ -1,18 +1,8 @@
 """The step at which a resume goes on, found without TensorFlow."""
 
-from pathlib import Path
-
 from tests.runs.records.written_run import WrittenRun
+from tests.runs.run_folders import save
 from workbench.runs.folder.checkpoints import last_whole_step
-
-
-def save(run_dir: Path, number: int) -> None:
-    """Write the files of a checkpoint like TensorFlow, and make it the newest."""
-    folder = run_dir / "checkpoints"
-    folder.mkdir(exist_ok=True)
-    (folder / f"ckpt-{number}.data-00000-of-00001").write_text("weights")
-    (folder / f"ckpt-{number}.index").write_text("index")
-    (folder / "checkpoint").write_text(f'model_checkpoint_path: "ckpt-{number}"\n')
 
 
 def test_without_a_checkpoint_a_resume_begins_again(written: WrittenRun) -> None:

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.runs.folder.test_checkpoints import save
 from tests.runs.records.written_run import WrittenRun
-from tests.runs.run_folders import Runs
+from tests.runs.run_folders import Runs, save
 from workbench.runs import Run, RunError
 from workbench.runs.programs.evaluation import weights_in_words
 

@@ -11,7 +11,7 @@ import pytest
 from tests.experiments.timed_runs import ONE, timed_run
 from tests.experiments.written import write_comparison
 from tests.waiting import until
-from tests.widgets.comparison.test_view import RATES, view
+from tests.widgets.comparison.views import RATES, view
 from workbench.charts.style import REPLICA_COLORS
 from workbench.config import RunConfig
 from workbench.experiments import Group, make_table

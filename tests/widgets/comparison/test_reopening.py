@@ -13,7 +13,7 @@ import pytest
 from tests.experiments.timed_runs import ONE, TWO, timed_run
 from tests.experiments.written import write_comparison
 from tests.waiting import until
-from tests.widgets.comparison.test_view import RATES, names, rows_of, view
+from tests.widgets.comparison.views import RATES, names, rows_of, view
 from workbench.runs.folder import locks
 from workbench.runs.folder.state import run_lock
 from workbench.widgets.comparison.arrangement import (

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.experiments.timed_runs import ONE, timed_run
 from tests.experiments.written import write_comparison
 from tests.waiting import until
-from tests.widgets.comparison.test_view import RATES, names, view
+from tests.widgets.comparison.views import RATES, names, view
 
 
 def test_a_click_saves_the_comparison_next_to_its_folder(tmp_path: Path) -> None:

@@ -11,14 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.experiments.comparing.test_goodput import measure_noise
-from tests.experiments.test_scaling import KNOWN
+from tests.experiments.scalings import KNOWN, measure_noise
 from tests.experiments.timed_runs import APART, ONE, TWO, timed_run, with_second_worker
 from tests.experiments.written import write_comparison
-from tests.machines import LAPTOP
 from tests.waiting import LIMIT_SECONDS, until
+from tests.widgets.comparison.views import RATES, names, rows_of, view
 from workbench.charts.style import REPLICA_COLORS
-from workbench.config import RunConfig
 from workbench.experiments import Group, Table, make_table
 from workbench.experiments.comparing.measures import measure_whole
 from workbench.experiments.comparing.table import add_losses
@@ -28,25 +26,7 @@ from workbench.widgets.comparison.arrangement import read_arrangement
 from workbench.widgets.comparison.choices import ComparisonChoices
 from workbench.widgets.comparison.snapshot import FIRST, snapshot_of
 from workbench.widgets.comparison.sorting import SORTS
-from workbench.widgets.comparison.view import ComparisonView
 from workbench.widgets.pictures.comparison import COLUMNS, NUMERIC
-
-RATES = {"OneDevice": (1000.0, 1010.0, 990.0), "Mirrored x 2": (1500.0, 1600.0, 1450.0)}
-
-
-def view(root: Path, opened: list[Run] | None = None) -> ComparisonView:
-    opened_runs = [] if opened is None else opened
-    return ComparisonView(root, RunConfig, lambda: LAPTOP, opened_runs.append)
-
-
-def rows_of(shown: str) -> list[list[str]]:
-    rows = re.findall(r"<tr>(.*?)</tr>", shown)[1:]
-    return [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in rows]
-
-
-def names(shown: ComparisonView) -> list[str]:
-    """Return the names of the rows in the table."""
-    return [row[0] for row in rows_of(shown._results._table.value)]
 
 
 def test_the_newest_comparison_is_shown_with_its_recommendation(tmp_path: Path) -> None:

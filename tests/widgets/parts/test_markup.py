@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.widgets.evil import EVIL
 from workbench.widgets.parts import markup
-
-EVIL = '<img src=x onerror="alert(1)">'
 
 
 @pytest.mark.parametrize(

@@ -6,17 +6,10 @@ import re
 
 import pytest
 
+from tests.widgets.pictures.trials import TRIALS
 from workbench.experiments.searching.rate_test import smoothed
-from workbench.experiments.searching.results import Trial
 from workbench.widgets.pictures.search import Frame, even_ticks, losses, rate_ticks, throughput
 
-TRIALS = (
-    Trial(16, 32, True, peak_mib=600.0, step_seconds=0.01, examples_per_second=3200.0,
-          examples_per_second_low=3000.0, examples_per_second_high=3500.0),
-    Trial(32, 64, True, peak_mib=700.0, step_seconds=0.01, examples_per_second=6400.0,
-          examples_per_second_low=6000.0),
-    Trial(64, 128, False, "it used 900 MiB"),
-)  # fmt: skip
 RATES = [1e-5 * 10 ** (at / 20) for at in range(100)]
 LOSSES: list[float | None] = [1.0 - at / 200 for at in range(100)]
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.waiting import until
 from tests.widgets.folders import CONFIG, write_run
-from tests.widgets.run.test_predictions import stopped_run
+from tests.widgets.run.stopped import stopped_run
 from workbench.config import RunConfig
 from workbench.runs.consent import foreign_code
 from workbench.widgets.parts.agreeing import NOT_AGREED, WAITS, Agreeing

@@ -14,24 +14,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.runs.folder.test_checkpoints import save
 from tests.widgets.folders import write_run
+from tests.widgets.run.stopped import stopped_run
 from workbench.runs import Run
 from workbench.widgets.parts import markup
 from workbench.widgets.run.predictions import NO_IMAGES, Predictions
 
 RESULT: dict[str, Any] = {"test_loss": 0.25, "test_accuracy": 0.9, "classes": []}
 WEIGHTS = "the weights of step 20, the last checkpoint"
-
-
-def stopped_run(root: Path) -> Run:
-    """A stopped run with a checkpoint of step 20."""
-    run = write_run(root, "stopped", steps=20)
-    event = {"time": 0.0, "event": "checkpoint", "step": 20, "checkpoint": "ckpt-1"}
-    with (run.dir / "worker-0" / "events.jsonl").open("a") as file:
-        file.write(json.dumps(event) + "\n")
-    save(run.dir, 1)
-    return run
 
 
 def keep(run: Run, **values: Any) -> None:

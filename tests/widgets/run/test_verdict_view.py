@@ -13,8 +13,8 @@ from tests.runs.run_folders import replan
 from tests.verdict.steps import step_times, with_shares
 from tests.verdict.verdicts import CHATTY, timed_run, verdict_of, verdict_on
 from tests.waiting import until
+from tests.widgets.evil import EVIL
 from tests.widgets.folders import write_run
-from tests.widgets.parts.test_markup import EVIL
 from workbench.config import RunConfig
 from workbench.interval import Interval
 from workbench.runs import Run

@@ -11,7 +11,7 @@ import pytest
 
 from tests.machines import LAPTOP
 from tests.waiting import until
-from tests.widgets.pictures.test_search import TRIALS
+from tests.widgets.pictures.trials import TRIALS
 from workbench.config import RunConfig
 from workbench.experiments.searching.results import (
     BatchProgress,
