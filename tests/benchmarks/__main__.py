@@ -9,7 +9,15 @@ import sys
 from tests.benchmarks.report import print_line
 
 NAMES = (
-    *("startup", "reading", "training_speed", "fit_speed", "recording_cost", "run_overhead"),
+    *(
+        "house",
+        "startup",
+        "reading",
+        "training_speed",
+        "fit_speed",
+        "recording_cost",
+        "run_overhead",
+    ),
     *(
         "first_step",
         "run_view",
