@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
+from pathlib import Path
 
 from workbench.devices import Devices, Gpu
 
@@ -35,3 +37,6 @@ ONE_GPU = machine(16 * GIB)
 TWO_GPUS = machine(16 * GIB, 24 * GIB)
 FOUR_GPUS = machine(*[16 * GIB] * 4)
 EIGHT_GPUS = machine(*[16 * GIB] * 8)
+TPU_VM = dataclasses.replace(LAPTOP, tpu_chips=2, tpu_kind="v5e")
+TPU_STAND_IN = Path(__file__).parent / "tpu" / "stand_in.py"
+"""What stands in for the Python of a machine with a TPU."""

@@ -144,7 +144,7 @@ def imported_names(text: str, package: tuple[str, ...]) -> Iterator[str]:
             if node.level:
                 base = package[: len(package) - node.level + 1]
                 module = ".".join([*base, *filter(None, [module])])
-            if module.partition(".")[0] == "workbench":
+            if module.partition(".")[0] in ("workbench", "tests"):
                 yield from (f"{module}.{alias.name}" for alias in node.names)
             else:
                 yield module

@@ -1,5 +1,6 @@
 """Tests of the tables: every choice exists, and every choice has a label and help."""
 
+import ast
 import dataclasses
 import re
 from collections.abc import Mapping
@@ -59,6 +60,21 @@ def test_every_choice_has_its_function_in_the_engine() -> None:
     chosen += [f"pipelines.make_batches__{name}" for name in catalog.PIPELINES]
     chosen += [f"orders.shuffled_rows__{name}" for name in catalog.LAST_BATCH]
     assert [name for name in chosen if name not in functions] == []
+
+
+DECLARED = ("__init__.py", "constants.py", "slots.py")
+
+
+PARTS = [path for path in ENGINE.glob("*.py") if path.name not in DECLARED]
+
+
+@pytest.mark.parametrize("path", PARTS)
+def test_a_file_of_the_engine_has_only_functions_and_imports(path: Path) -> None:
+    doc, *statements = ast.parse(path.read_text()).body
+    assert isinstance(doc, ast.Expr)
+    allowed = ast.FunctionDef | ast.Import | ast.ImportFrom
+    others = [ast.unparse(each) for each in statements if not isinstance(each, allowed)]
+    assert [each for each in others if not each.startswith("if TYPE_CHECKING:")] == []
 
 
 def test_the_presets_are_the_three_lessons() -> None:

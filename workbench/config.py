@@ -85,7 +85,7 @@ class RunConfig(
                 object.__setattr__(self, name, plain(given, kinds))
             except (TypeError, OverflowError):
                 fix = f"Set {name} to {_example(name, kinds)}, for example."
-                problems.append(Problem(name, type_name(kinds), _shown(given), fix))
+                problems.append(Problem(name, type_name(kinds), shown(given), fix))
         if problems:
             raise ConfigError(problems)
 
@@ -125,7 +125,7 @@ def fields_in(values: object) -> dict[str, Any]:
     """
     if not isinstance(values, dict):
         fix = 'Write it as {"version": 1, ...}.'
-        raise ConfigError([Problem("config", "a JSON object", _shown(values), fix)])
+        raise ConfigError([Problem("config", "a JSON object", shown(values), fix)])
     version = values.get("version", CONFIG_VERSION)
     if type(version) is not int or not 1 <= version <= CONFIG_VERSION:
         fix = (
@@ -133,7 +133,7 @@ def fields_in(values: object) -> dict[str, Any]:
             "the fields that this release does not know."
         )
         rule = f"{CONFIG_VERSION}, the version that this release reads"
-        raise ConfigError([Problem("version", rule, _shown(version), fix)])
+        raise ConfigError([Problem("version", rule, shown(version), fix)])
     given = {name: value for name, value in values.items() if name not in ("version", SCHEMA)}
     unknown = [name for name in given if name not in field_types()]
     if unknown:
@@ -217,7 +217,8 @@ def _example(name: str, kinds: tuple[Any, ...]) -> str:
     return json.dumps(_EXAMPLES[kinds[0]] if default is None else default)
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """Return a value as it is written in Python, cut if it is long."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
 

@@ -10,10 +10,10 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests import virtualenvs, wheels
+from tests.browser.cells import CELL_OF_OWN_MODEL
 from tests.browser.hosts import HOSTS
 from tests.browser.lab_page import LabPage
 from tests.browser.lab_server import running_lab
-from tests.browser.own_models import OWN
 from tests.browser.workbench_page import LONG_RUN, WorkbenchPage
 from tests.bundle.bundles import certified_run
 from workbench.runs import list_runs
@@ -134,7 +134,7 @@ def test_a_link_to_a_saved_file_opens_its_page_in_notebook_7(page: LabPage) -> N
 def test_functions_of_a_cell_train_under_colabs_versions_and_their_script_runs_alone(
     page: LabPage, tmp_path: Path
 ) -> None:
-    workbench = WorkbenchPage(page, "own.ipynb", source=OWN)
+    workbench = WorkbenchPage(page, "own.ipynb", source=CELL_OF_OWN_MODEL)
     for field, function in (("Model", "build_model()"), ("Data", "load_data()")):
         expect(workbench.field(field).locator("option:checked")).to_have_text(function)
     expect(workbench.button("Train")).to_be_enabled()

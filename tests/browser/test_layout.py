@@ -16,7 +16,7 @@ from tests.browser.layout import layout_faults
 from tests.browser.panel_page import PanelPage
 from tests.browser.run_page import RunPage
 from tests.browser.sidebar_page import SidebarPage
-from tests.experiments.scalings import KNOWN, answer
+from tests.experiments.scalings import KNOWN_NOISE, scaling_of
 from tests.experiments.timed_runs import TWO, timed_run
 from tests.experiments.written import write_comparison
 from tests.report.evaluations import EVALUATION
@@ -75,7 +75,7 @@ def measured(runs: Path) -> Run:
     write_model(run.dir)
     (run.dir / "evaluation.json").write_text(json.dumps(EVALUATION))
     np.savez(run.dir / "predictions.npz", labels=[0], answers=[1], confidence=[0.5])
-    (run.dir / "noise.json").write_text(json_text(answer(KNOWN).to_json()))
+    (run.dir / "noise.json").write_text(json_text(scaling_of(KNOWN_NOISE).to_json()))
     found = verdicts.verdict_on(run, {"host": 1e-3})
     (run.dir / "verdict.json").write_text(json_text(found.to_json()))
     return run

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.cells import CELL_OF_OWN_MODEL
 from tests.browser.lab_page import LabPage
-from tests.browser.own_models import OWN
 from tests.browser.workbench_page import WorkbenchPage
 from workbench.runs import list_runs
 
@@ -17,7 +17,9 @@ from workbench.runs import list_runs
 def test_from_a_cell_to_two_live_replicas_to_a_script_that_runs_alone(
     lab: LabPage, tmp_path: Path
 ) -> None:
-    workbench = WorkbenchPage(lab, "own.ipynb", "WIDTH = 12", "WIDTH = object()", source=OWN)
+    workbench = WorkbenchPage(
+        lab, "own.ipynb", "WIDTH = 12", "WIDTH = object()", source=CELL_OF_OWN_MODEL
+    )
     for field, function in (("Model", "build_model()"), ("Data", "load_data()")):
         expect(workbench.field(field).locator("option:checked")).to_have_text(function)
     expect(workbench.button("Train")).to_be_enabled()

@@ -48,6 +48,8 @@ def test_constants_and_helpers_that_scripts_have_too_get_other_names(notebook: N
         ("make_model", "model", "make_model"),
         ("make_model", "data", "own_make_model"),
         ("main", "model", "own_main"),
+        ("train_step", "step", "train_step"),
+        ("train_step", "model", "own_train_step"),
     ],
 )
 def test_the_function_keeps_the_name_by_which_scripts_call_it(

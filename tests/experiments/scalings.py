@@ -17,12 +17,12 @@ from workbench.experiments.scaling import (
 from workbench.runs import Run
 from workbench.runs.folder.files import json_text
 
-KNOWN = NoiseScale(156, 1_152.0, 900.0, 1_500.0, 1.0, 1_152.0, 256, 64)
-BOUND = replace(KNOWN, examples=None, low=2_700.0, high=None, reason=NO_DIRECTION)
-UNKNOWN = replace(KNOWN, examples=None, low=None, high=None, reason=NO_NOISE)
+KNOWN_NOISE = NoiseScale(156, 1_152.0, 900.0, 1_500.0, 1.0, 1_152.0, 256, 64)
+BOUND_NOISE = replace(KNOWN_NOISE, examples=None, low=2_700.0, high=None, reason=NO_DIRECTION)
+UNKNOWN_NOISE = replace(KNOWN_NOISE, examples=None, low=None, high=None, reason=NO_NOISE)
 
 
-def answer(noise: NoiseScale, batch: int = 128) -> Scaling:
+def scaling_of(noise: NoiseScale, batch: int = 128) -> Scaling:
     good = goodputs(noise, {"this": (batch, 1_000.0)})
     more = tuple(larger(noise, batch, times) for times in TIMES)
     return Scaling("this", batch, 2, True, noise, (noise,), more, good, best_of(good))
@@ -31,5 +31,5 @@ def answer(noise: NoiseScale, batch: int = 128) -> Scaling:
 def measure_noise(run: Run, noise: NoiseScale, when: float = 1000.0) -> None:
     """Keep a measured noise scale in the folder of a run."""
     path = run.dir / RESULT
-    path.write_text(json_text(answer(noise).to_json()))
+    path.write_text(json_text(scaling_of(noise).to_json()))
     os.utime(path, (when, when))

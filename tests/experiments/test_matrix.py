@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.tasks import cluster_variables
-from tests.machines import FOUR_GPUS, LAPTOP, ONE_GPU
-from tests.tpu.machines import STAND_IN, TPU_VM
+from tests.machines import FOUR_GPUS, LAPTOP, ONE_GPU, TPU_STAND_IN, TPU_VM
 from workbench import catalog
 from workbench.config import RunConfig
 from workbench.devices import Devices
@@ -106,7 +105,7 @@ def test_no_steps_are_a_problem_before_anything_runs(tmp_path: Path) -> None:
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A Python in which the stand-in replaces a TPU."""
     path = tmp_path_factory.mktemp("bin") / "python"
-    path.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{STAND_IN}" "$@"\n')
+    path.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{TPU_STAND_IN}" "$@"\n')
     path.chmod(0o755)
     return path
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.experiments.scalings import BOUND, KNOWN, UNKNOWN, answer
+from tests.experiments.scalings import BOUND_NOISE, KNOWN_NOISE, UNKNOWN_NOISE, scaling_of
 from tests.experiments.timed_runs import ONE, timed_run
 from tests.widgets.folders import CONFIG, write_run
 from workbench.experiments.noise_scale import NO_DIRECTION, NO_NOISE
@@ -25,7 +25,7 @@ SPEEDS = {"small": (64, 1_000.0), "large": (1_024, 1_900.0)}
 
 
 def test_a_known_scale_gives_the_limit_and_the_gain_of_twice_the_replicas() -> None:
-    assert answer(KNOWN).sentence == (
+    assert scaling_of(KNOWN_NOISE).sentence == (
         "Yes: more replicas help nearly in full up to about 130 examples per step; yours takes "
         "128. In batches of about 1,200 (the gradient noise scale), an example helps half as much "
         "as in small batches. With twice the replicas, training reaches the same loss at most 1.8 "
@@ -37,26 +37,26 @@ def test_a_known_scale_gives_the_limit_and_the_gain_of_twice_the_replicas() -> N
     ("batch", "lead"), [(128, "Yes: "), (129, "In part: "), (1_152, "In part: "), (1_153, "Hardly")]
 )
 def test_the_first_word_is_the_answer(batch: int, lead: str) -> None:
-    assert answer(KNOWN, batch).sentence.startswith(lead)
+    assert scaling_of(KNOWN_NOISE, batch).sentence.startswith(lead)
 
 
 def test_a_lower_bound_gives_at_least_and_the_reason() -> None:
-    assert answer(BOUND).sentence == (
+    assert scaling_of(BOUND_NOISE).sentence == (
         "Yes: more replicas help nearly in full up to at least 300 examples per step; yours takes "
         f"128. Where that ends is unknown: {NO_DIRECTION}."
     )
-    assert answer(BOUND, 512).sentence.startswith("More replicas help")
+    assert scaling_of(BOUND_NOISE, 512).sentence.startswith("More replicas help")
 
 
 def test_an_unknown_scale_gives_the_reason() -> None:
-    unknown = answer(UNKNOWN)
+    unknown = scaling_of(UNKNOWN_NOISE)
     assert unknown.sentence == f"It is unknown how far more replicas help: {NO_NOISE}."
     assert unknown.goodput[0].goodput is None
     assert unknown.best is None
 
 
 def test_the_remaining_worth_of_an_example_falls_with_the_batch() -> None:
-    rows = answer(KNOWN).larger
+    rows = scaling_of(KNOWN_NOISE).larger
     assert [row.global_batch_size for row in rows] == [128, 256, 512, 1_024, 2_048]
     shares = [row.efficiency or 0.0 for row in rows]
     assert shares[0] == pytest.approx(0.9)
@@ -68,37 +68,37 @@ def test_the_remaining_worth_of_an_example_falls_with_the_batch() -> None:
 
 
 def test_the_best_goodput_may_differ_from_the_best_throughput() -> None:
-    good = goodputs(KNOWN, SPEEDS)
+    good = goodputs(KNOWN_NOISE, SPEEDS)
     assert [each.name for each in good] == ["large", "small"]
     assert good[0].goodput == pytest.approx(1_900 * 1_152 / (1_152 + 1_024))
-    slow = goodputs(KNOWN, {**SPEEDS, "large": (1_024, 1_500.0)})
+    slow = goodputs(KNOWN_NOISE, {**SPEEDS, "large": (1_024, 1_500.0)})
     assert [each.name for each in slow] == ["small", "large"]
     assert best_of(slow) == "small"
 
 
 def test_there_is_no_best_if_the_order_differs_within_the_interval() -> None:
-    good = goodputs(KNOWN, SPEEDS)
+    good = goodputs(KNOWN_NOISE, SPEEDS)
     assert good[0].name == "large"
     assert good[0].goodput_low < good[1].goodput_low  # type: ignore[operator]
     assert best_of(good) is None
 
 
 def test_without_an_upper_end_goodput_has_only_a_lower_bound() -> None:
-    (one,) = goodputs(BOUND, {"this": (300, 1_000.0)})
+    (one,) = goodputs(BOUND_NOISE, {"this": (300, 1_000.0)})
     assert (one.goodput, one.goodput_high) == (None, None)
     assert one.goodput_low == pytest.approx(900)
     assert best_of((one,)) == "this"
 
 
 def test_the_answer_becomes_json_with_its_sentence() -> None:
-    values = answer(BOUND).to_json()
+    values = scaling_of(BOUND_NOISE).to_json()
     assert values["noise_scale"]["high"] is None
     assert values["sentence"].startswith("Yes: more replicas")
     assert [row["times"] for row in values["larger"]] == list(TIMES)
 
 
 def test_the_answer_has_a_figure() -> None:
-    assert "after 156 steps" in [trace.name for trace in answer(KNOWN).figure().data]
+    assert "after 156 steps" in [trace.name for trace in scaling_of(KNOWN_NOISE).figure().data]
 
 
 def test_runs_of_another_model_are_refused(tmp_path: Path) -> None:

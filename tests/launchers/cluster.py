@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from tests.ports import free_ports
 from tests.waiting import until
 
 COMMANDS = ("munged", "slurmctld", "slurmd", "sbatch")
@@ -125,10 +126,3 @@ def idle(environment: dict[str, str]) -> set[str]:
     command = ["sinfo", "--Node", "--noheader", "--states=idle", "--format=%N"]
     answer = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     return set(answer.stdout.split())
-
-
-def free_ports(count: int) -> list[int]:
-    """Return ports that are free at this moment."""
-    with ExitStack() as held:
-        servers = [held.enter_context(socket.create_server(("", 0))) for _ in range(count)]
-        return [server.getsockname()[1] for server in servers]

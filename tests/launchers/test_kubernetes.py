@@ -64,7 +64,7 @@ def answer(folder: Path, *items: dict[str, Any], status: int = 0) -> None:
     kubectl.chmod(0o755)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", str(tmp_path))
     return tmp_path

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.experiments.scalings import KNOWN, answer
+from tests.experiments.scalings import KNOWN_NOISE, scaling_of
 from tests.report.evaluations import EVALUATION
 from tests.widgets.folders import CONFIG, write_model, write_run
-from tests.widgets.run.xrays import made
+from tests.widgets.run.xrays import step_xray
 from workbench.report import write_report
 from workbench.report.measured import MOST_XRAYS
 from workbench.runs import Run
@@ -34,7 +34,7 @@ def page_of(run: Run) -> str:
 def keep_xrays(run: Run, *indices: int) -> None:
     """Write X-rays of these steps, counted from 0."""
     for index in indices:
-        text = json_text(asdict(replace(made(), step=index)))
+        text = json_text(asdict(replace(step_xray(), step=index)))
         (run.dir / f"xray-{index}.json").write_text(text)
 
 
@@ -59,7 +59,7 @@ def test_predictions_of_other_weights_are_left_out(run: Run) -> None:
 
 
 def test_the_scaling_is_shown_with_its_bars_and_numbers(run: Run) -> None:
-    found = answer(KNOWN)
+    found = scaling_of(KNOWN_NOISE)
     (run.dir / "noise.json").write_text(json_text(found.to_json()))
     page = page_of(run)
     assert found.sentence in page

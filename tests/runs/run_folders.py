@@ -204,7 +204,7 @@ def starts_of(run: Run, task: str) -> list[int]:
     return [event["step"] for event in events if event["task"] == task]
 
 
-def save(run_dir: Path, number: int) -> None:
+def write_checkpoint(run_dir: Path, number: int) -> None:
     """Write the files of a checkpoint like TensorFlow, and make it the newest."""
     folder = run_dir / "checkpoints"
     folder.mkdir(exist_ok=True)

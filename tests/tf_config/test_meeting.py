@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.tf_config.ports import free_ports
+from tests.ports import free_ports
 from tests.waiting import LIMIT_SECONDS
 from workbench.tf_config import Cluster, Identity, Meeting, TFConfigError, make_cluster, meet
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from tests.engine.training import ask_model
-from tests.machines import LAPTOP
-from tests.tpu.machines import STAND_IN, TPU_VM
+from tests.machines import LAPTOP, TPU_STAND_IN, TPU_VM
 from tests.waiting import LIMIT_SECONDS
 from workbench.config import Problem, RunConfig
 from workbench.devices import Devices
@@ -30,7 +29,7 @@ TRAINING = RunConfig(
 def interpreter(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A Python whose TensorFlow finds the stand-in."""
     path = tmp_path_factory.mktemp("stand-in") / "python"
-    path.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{STAND_IN}" "$@"\n')
+    path.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{TPU_STAND_IN}" "$@"\n')
     path.chmod(0o755)
     return str(path)
 

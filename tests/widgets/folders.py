@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tests.machines import LAPTOP
+from tests.runs.run_folders import write_checkpoint
 from workbench import RunConfig, make_plan, open_run, render_script
 from workbench.runs import Run
 from workbench.runs.folder.files import json_text, new_id, sha256
@@ -66,6 +67,16 @@ def write_run(
     for epoch in range(1, steps // 78 + 1):
         write_epoch(folder, epoch, epoch * 78)
     return open_run(folder)
+
+
+def stopped_run(root: Path) -> Run:
+    """A stopped run with a checkpoint of step 20."""
+    run = write_run(root, "stopped", steps=20)
+    event = {"time": 0.0, "event": "checkpoint", "step": 20, "checkpoint": "ckpt-1"}
+    with (run.dir / "worker-0" / "events.jsonl").open("a") as file:
+        file.write(json.dumps(event) + "\n")
+    write_checkpoint(run.dir, 1)
+    return run
 
 
 def records(steps: int, loss: float = 1.0) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from tests.machines import LAPTOP
 from tests.waiting import until
 from tests.widgets.evil import EVIL
 from tests.widgets.matrices import keep_matrix
+from tests.widgets.tables import rows_of
 from workbench.devices import Devices, detect
 from workbench.experiments import Cell, Matrix
 from workbench.widgets.matrix_view import MatrixView, progress, table
@@ -30,16 +30,11 @@ def view(root: Path, devices: Devices = LAPTOP) -> MatrixView:
     return MatrixView(root, lambda: devices, lambda: None)
 
 
-def cells_of(shown: str) -> list[list[str]]:
-    rows = re.findall(r"<tr>(.*?)</tr>", shown)[1:]
-    return [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in rows]
-
-
 def test_the_newest_saved_matrix_is_shown_when_the_view_is_opened(tmp_path: Path) -> None:
     keep_matrix(tmp_path, "matrix-20260101-000000", [])
     keep_matrix(tmp_path, "matrix-20260102-000000", CELLS)
     opened = view(tmp_path)
-    rows = cells_of(until(lambda: opened._table.value))
+    rows = rows_of(until(lambda: opened._table.value))
     assert rows[0] == ["OneDevice", "custom", "✓ pass", "0", "0", "1,234", "3.15.1", ""]
     assert rows[1][:4] == ["Mirrored", "fit", "✗ fail", "2.5e-01"]
     assert rows[2][2:] == ["unavailable", "", "", "", "", "no TPU here"]
@@ -50,7 +45,7 @@ def test_the_newest_saved_matrix_is_shown_when_the_view_is_opened(tmp_path: Path
 
 def test_a_cell_that_passed_in_one_call_has_too_few_steps_for_a_rate(tmp_path: Path) -> None:
     shown = table(Matrix(tmp_path, 1, "synthetic", [Cell("mirrored", "fit", "pass")]).to_json())
-    assert cells_of(shown)[0][5] == "too few steps"
+    assert rows_of(shown)[0][5] == "too few steps"
 
 
 def test_text_from_outside_is_escaped(tmp_path: Path) -> None:
@@ -112,8 +107,8 @@ def test_a_matrix_runs_next_to_the_kernel_and_stops(tmp_path: Path) -> None:
     opened._end.click()
     assert opened._end.disabled
     until(lambda: not opened._start.disabled)
-    rows: list[Any] = cells_of(opened._table.value)
+    rows: list[Any] = rows_of(opened._table.value)
     assert rows[0][:3] == ["OneDevice", "custom", "✓ pass"]
     assert sum(row[2] == "not done" for row in rows) >= 9
     again = view(tmp_path)
-    assert cells_of(until(lambda: again._table.value))[0] == rows[0]
+    assert rows_of(until(lambda: again._table.value))[0] == rows[0]

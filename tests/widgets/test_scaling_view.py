@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from tests.experiments.scalings import BOUND, KNOWN, UNKNOWN, answer
+from tests.experiments.scalings import BOUND_NOISE, KNOWN_NOISE, UNKNOWN_NOISE, scaling_of
 from tests.waiting import until
 from tests.widgets.evil import EVIL
 from tests.widgets.folders import write_run
@@ -19,8 +19,8 @@ from workbench.widgets.scaling_view import ShouldScale
 
 
 def test_the_answer_has_bars_batches_and_goodput() -> None:
-    shown = html.unescape(page(answer(KNOWN)))
-    assert answer(KNOWN).sentence in shown
+    shown = html.unescape(page(scaling_of(KNOWN_NOISE)))
+    assert scaling_of(KNOWN_NOISE).sentence in shown
     rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", shown)]
     assert ["256", "4", "82%", "78% to 85%", "1.82", "1.78 to 1.85"] in rows
     assert ["this", "128", "1,000", "90%", "900", "875 to 921"] in rows
@@ -29,19 +29,19 @@ def test_the_answer_has_bars_batches_and_goodput() -> None:
 
 
 def test_the_bars_are_described_as_text_too() -> None:
-    shown = bars(answer(KNOWN))
-    assert shown.count("<rect") == len(answer(KNOWN).larger)
+    shown = bars(scaling_of(KNOWN_NOISE))
+    assert shown.count("<rect") == len(scaling_of(KNOWN_NOISE).larger)
     assert "128 on 2 replicas (now): 90%; 256 on 4 replicas: 82%" in shown
 
 
 def test_a_bound_is_drawn_as_at_least_and_an_unknown_value_is_not_drawn() -> None:
-    assert "at least 95%</text>" in bars(answer(BOUND))
-    assert bars(answer(UNKNOWN)) == ""
-    assert "unknown" in page(answer(UNKNOWN))
+    assert "at least 95%</text>" in bars(scaling_of(BOUND_NOISE))
+    assert bars(scaling_of(UNKNOWN_NOISE)) == ""
+    assert "unknown" in page(scaling_of(UNKNOWN_NOISE))
 
 
 def test_text_from_outside_is_escaped() -> None:
-    known = answer(KNOWN)
+    known = scaling_of(KNOWN_NOISE)
     named = replace(known, goodput=(replace(known.goodput[0], name=EVIL),))
     assert "<img" not in page(named)
 
@@ -80,9 +80,9 @@ def test_the_costs_are_shown_while_the_run_trains(tmp_path: Path) -> None:
 
 def test_a_saved_measurement_is_shown_when_the_run_is_opened_again(tmp_path: Path) -> None:
     view, run = ShouldScale(), write_run(tmp_path, "running")
-    (run.dir / "noise.json").write_text(json_text(answer(KNOWN).to_json()))
+    (run.dir / "noise.json").write_text(json_text(scaling_of(KNOWN_NOISE).to_json()))
     view.show(run, "running")
-    assert view._found.value == page(answer(KNOWN))
+    assert view._found.value == page(scaling_of(KNOWN_NOISE))
     assert re.search("Measured before.*both take longer", view._work.state.value)
     (run.dir / "noise.json").write_text("{}")
     view.show(None, "")
@@ -93,7 +93,7 @@ def test_a_saved_measurement_is_shown_when_the_run_is_opened_again(tmp_path: Pat
 def test_nothing_is_shown_of_another_run(tmp_path: Path) -> None:
     view, run = ShouldScale(), write_run(tmp_path)
     view.show(run, "finished")
-    found = replace(answer(KNOWN), run=run.id)
+    found = replace(scaling_of(KNOWN_NOISE), run=run.id)
     view._show_answer(found)
     assert "<svg" in view._found.value
     view.show(write_run(tmp_path), "finished")

@@ -29,7 +29,7 @@ def config_comment(plan: Plan, text: str) -> str:
     `text` is the script without the comment; its hash shows later whether it was edited.
     """
     values: dict[str, Any] = {"sha256": digest(text), "config": _config(plan)}
-    own = sorted(plan.own_functions.items())
+    own = plan.own_functions.items()
     if inside := {field: each.function for field, each in own if not each.module}:
         values["own"] = inside
     if plan.data_facts is not None:

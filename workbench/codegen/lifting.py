@@ -7,10 +7,9 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
-from workbench.plan.names import parse
-
-from ..plan.names import is_for_checkers, name_in_scripts
+from ..plan.names import is_for_checkers, name_in_scripts, parse
 
 
 @dataclass(frozen=True)
@@ -51,9 +50,10 @@ def lift(source: str, known: frozenset[str] = frozenset()) -> Lifted:
 def lift_function(source: str, name: str) -> Lifted:
     """Return a function of a file, with the functions of the file that it calls.
 
-    In the script, the function has the name that `name_in_scripts` gives.
+    In the script, the function has the name that `name_in_scripts` gives. The file has nothing else
+    at its top level than functions and imports.
     """
-    tree, lines = parse(source), source.split("\n")
+    tree, lines = _parsed(source), source.split("\n")
     bodies = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     needed, left = set[str](), [name]
     while left:
@@ -67,6 +67,12 @@ def lift_function(source: str, name: str) -> Lifted:
     return Lifted(tuple(_used_imports(tree, uses)), body, uses)
 
 
+@cache
+def _parsed(source: str) -> ast.Module:
+    """Parse a file of the engine once for all its functions."""
+    return parse(source)
+
+
 def _reads(node: ast.AST) -> frozenset[str]:
     """Return every name that a part of a file reads."""
     return frozenset(each.id for each in ast.walk(node) if isinstance(each, ast.Name))
@@ -76,11 +82,15 @@ def _used_imports(tree: ast.Module, uses: frozenset[str]) -> Iterator[ast.Import
     """Yield the imports of a file, each without the names that are not used."""
     for node in tree.body:
         if isinstance(node, ast.Import | ast.ImportFrom):
-            names = [each for each in node.names if (each.asname or each.name) in uses]
+            names = [each for each in node.names if _bound_by(each) in uses]
             if names and isinstance(node, ast.Import):
                 yield ast.Import(names)
             elif names and isinstance(node, ast.ImportFrom):
                 yield ast.ImportFrom(node.module, names, node.level)
+
+
+def _bound_by(alias: ast.alias) -> str:
+    return alias.asname or alias.name.partition(".")[0]
 
 
 def statements(source: str) -> frozenset[str]:

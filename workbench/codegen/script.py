@@ -14,7 +14,7 @@ from ..plan.plan import OwnFunction
 from .carried import config_comment
 from .constants import constants
 from .lifting import Lifted, lift, lift_function, merge_imports, statements
-from .slots import functions
+from .slots import addresses
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -61,7 +61,7 @@ def render_model(plan: Plan) -> str:
     """
     ours = {
         slot: _lifted(function)
-        for slot, function in functions(plan).items()
+        for slot, function in addresses(plan).items()
         if slot == "data" or (slot == "model" and plan.own_model is None)
     }
     parts = ours | _own_slots(plan, ours, ("data", "model"))
@@ -105,7 +105,7 @@ def sections(plan: Plan, *, flags: bool = False) -> tuple[str, str, str, dict[st
 
     `flags` are those of the command line.
     """
-    ours = {slot: _lifted(function) for slot, function in functions(plan).items()}
+    ours = {slot: _lifted(function) for slot, function in addresses(plan).items()}
     slots = ours | _own_slots(plan, ours)
     bodies = {slot: part.body for slot, part in slots.items()}
     if "xla" in ours:
@@ -149,7 +149,7 @@ def _own_slots(
     """
     slots: dict[str, Lifted] = {}
     known: frozenset[str] = frozenset()
-    for field, own in sorted(plan.own_functions.items()):
+    for field, own in plan.own_functions.items():
         if field not in fields:
             continue
         source = own.source if own.module is None and own.source else ""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..plan import Plan
 
 
-def functions(plan: Plan) -> dict[str, str]:
+def addresses(plan: Plan) -> dict[str, str]:
     """Return the function of each slot as `file.function`, in the order of the slots.
 
     The user's own functions are left out.
@@ -52,7 +52,7 @@ def _together(plan: Plan) -> dict[str, str]:
 
 def _kind_of_steps(plan: Plan) -> str:
     if plan.own_step is not None:
-        return "_step"
+        return "_own_step"
     return "_general" if plan.last_batch == "keep" or plan.config.clip_norm is not None else ""
 
 

@@ -81,7 +81,7 @@ def make_steps__built_in_general(model: tf.keras.Model) -> tuple:
     return train_step, test_step, train_metrics, test_metrics
 
 
-def make_steps__built_in_step(model: tf.keras.Model) -> tuple:
+def make_steps__built_in_own_step(model: tf.keras.Model) -> tuple:
     """Return a replica's step to train, its step to test, and the metrics of each."""
     train_metrics = tf.keras.metrics.Mean("loss"), ACCURACY("accuracy")
     test_metrics = tf.keras.metrics.Mean("test_loss"), ACCURACY("test_accuracy")
@@ -147,7 +147,7 @@ def make_steps__own_model_general(model: tf.keras.Model) -> list[Callable]:
     return [train_step, model.test_step]
 
 
-def make_steps__own_model_step(model: tf.keras.Model) -> list[Callable]:
+def make_steps__own_model_own_step(model: tf.keras.Model) -> list[Callable]:
     """Return two functions of a replica's part of a batch: one to train, one to test."""
     mean_loss = model.metrics[0]  # in which Keras measures the loss
 

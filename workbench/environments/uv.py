@@ -155,9 +155,10 @@ class Uv:
         """Return the environment variables: all files on one disk, packages from pip's index."""
         kept = {name: value for name, value in os.environ.items() if name not in _LEFT_OUT}
         of_pip = {uv: kept[pip] for pip, uv in _OF_PIP.items() if pip in kept}
-        if places := kept.get("PIP_FIND_LINKS", "").split():
-            of_pip["UV_FIND_LINKS"] = ",".join(map(_full, places))
         ours = {"PIP_USER": "0", "UV_NO_CACHE": "1", "TMPDIR": str(self._temporary)}
+        if places := [_full(place) for place in kept.get("PIP_FIND_LINKS", "").split()]:
+            of_pip["UV_FIND_LINKS"] = ",".join(places)
+            ours["PIP_FIND_LINKS"] = " ".join(places)
         return {**of_pip, **kept, **ours}
 
 

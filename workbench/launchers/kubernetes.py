@@ -1,4 +1,7 @@
-"""Jobs on Kubernetes: a person applies the manifests; the shared volume shows the progress."""
+"""Jobs on Kubernetes: a person applies the manifests; the shared volume shows the progress.
+
+Where kubectl is on PATH, it tells why pods wait.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
     from workbench.config import Problem, RunConfig
 
 COMMAND_SECONDS = 10.0
-Object = Mapping[str, Any]
+_Object = Mapping[str, Any]
 MANIFEST = "manifest.yaml"
 CLOCK = "clock"
 """A file that is touched to read the clock of the volume."""
@@ -26,7 +29,7 @@ RESTART_SECONDS = 50.0
 """Kubernetes restarts a failed task within 10, 20, 40 s, the first three times."""
 
 
-def command(namespace: str) -> list[str]:
+def _pods_command(namespace: str) -> list[str]:
     """Return the command that shows pods and the events about them."""
     return ["kubectl", "get", "pods,events", *(["--namespace", namespace] if namespace else ())]
 
@@ -37,7 +40,7 @@ def why_waiting(job: str, namespace: str) -> str:
     Pods and events of a job have names that begin with the job's name. Without kubectl, or if it
     gets no answer, the result names the command to type or the error.
     """
-    typed = command(namespace)
+    typed = _pods_command(namespace)
     if shutil.which(typed[0]) is None:
         return f"{' '.join(typed)} shows the state of its pods"
     try:
@@ -53,7 +56,7 @@ def why_waiting(job: str, namespace: str) -> str:
     return "; ".join(dict.fromkeys(_reasons(job, found)))
 
 
-def _reasons(job: str, found: Sequence[Object]) -> Iterator[str]:
+def _reasons(job: str, found: Sequence[_Object]) -> Iterator[str]:
     """Yield the state of each pod of the job, else the last warning about the job."""
     pods = [each for each in found if each["kind"] == "Pod" and _is_of(job, each["metadata"])]
     for pod in pods:
@@ -69,12 +72,12 @@ def _reasons(job: str, found: Sequence[Object]) -> Iterator[str]:
         yield warnings[-1]
 
 
-def _is_of(job: str, named: Object) -> bool:
+def _is_of(job: str, named: _Object) -> bool:
     name = str(named["name"])
     return name == job or name.startswith(f"{job}-")
 
 
-def _state(status: Object) -> str:
+def _state(status: _Object) -> str:
     """Return a pod's phase, or what holds up its container, with the reason in brackets."""
     for container in status.get("containerStatuses", ()):
         if waiting := container.get("state", {}).get("waiting"):
@@ -128,7 +131,8 @@ class Kubernetes:
                 return JobStatus("over", "CANCELLED")
             why = why_waiting(job, _namespace(job_dir))
             if not why.startswith("pod "):  # perhaps nobody has applied the manifest
-                why = "; ".join(filter(None, (f"{_typed('apply', job_dir)} starts it", why)))
+                starts = f"{_manifest_command('apply', job_dir)} starts it"
+                why = "; ".join(filter(None, (starts, why)))
             return JobStatus("waiting", "WRITTEN", why)
         attempt = attempts[-1]
         tasks = json.loads((job_dir / "job.json").read_text(encoding="utf-8"))["tasks"]
@@ -142,7 +146,7 @@ class Kubernetes:
         if _volume_time(job_dir) - newest < RESTART_SECONDS and not (job_dir / CANCEL).exists():
             return JobStatus("running", "RESTARTING", attempt=attempt)
         return JobStatus(
-            "over", "FAILED", f"{_typed('delete', job_dir)} removes it", attempt=attempt
+            "over", "FAILED", f"{_manifest_command('delete', job_dir)} removes it", attempt=attempt
         )
 
     def cancel(self, job_dir: Path, job: str) -> None:
@@ -166,5 +170,5 @@ def _job_name(job_dir: Path) -> str:
     return f"run-{job_dir.parents[1].name}-{int(job_dir.name)}".lower()
 
 
-def _typed(verb: str, job_dir: Path) -> str:
+def _manifest_command(verb: str, job_dir: Path) -> str:
     return shlex.join(["kubectl", verb, "-f", str(job_dir / MANIFEST)])

@@ -7,9 +7,8 @@ import shlex
 import tokenize
 from typing import TYPE_CHECKING, NamedTuple
 
-from workbench.plan.names import parse
-
 from .. import catalog
+from .names import parse
 from .own_function import module_file
 from .plan import OwnFunction
 from .problems import Findings

@@ -1,4 +1,4 @@
-"""The names in texts of Python: what binds them, what scripts bind, and other names for them."""
+"""The names in texts of Python: a parser, what binds names, and other names for them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-_LOCK = threading.Lock()
 ENGINE = Path(__file__).parents[1] / "engine"
 DEFINED = ""
+"""What stands for the import of a name that is not imported."""
+_LOCK = threading.Lock()
 _PROGRAMS = ENGINE / "programs"
 _BUILTINS = frozenset(dir(builtins))
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -71,11 +72,11 @@ def _bound_otherwise(tree: ast.Module) -> set[str]:
         elif isinstance(node, ast.Global | ast.Nonlocal):
             names.update(node.names)
         elif isinstance(node, ast.ClassDef):
-            names |= {name for member in node.body for name in _binds(member)}
+            names |= {name for member in node.body for name in _members(member)}
     return names
 
 
-def _binds(member: ast.stmt) -> Iterator[str]:
+def _members(member: ast.stmt) -> Iterator[str]:
     """Yield the names that a statement of a class body can bind."""
     if isinstance(member, _SCOPES):
         yield member.name
@@ -113,7 +114,7 @@ def _in_tree(tree: ast.Module, names: Mapping[str, str]) -> ast.Module:
 
 def bound_names(tree: ast.Module) -> dict[str, str]:
     """Return the import of each top-level name, or `DEFINED` for a name that is not imported."""
-    return dict(_bound(tree))
+    return dict(_top_level(tree))
 
 
 @cache
@@ -143,7 +144,7 @@ def is_for_checkers(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
-def _bound(node: ast.AST) -> Iterator[tuple[str, str]]:
+def _top_level(node: ast.AST) -> Iterator[tuple[str, str]]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import):
             for alias in child.names:
@@ -156,7 +157,7 @@ def _bound(node: ast.AST) -> Iterator[tuple[str, str]]:
         elif isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
             yield child.id, DEFINED
         elif not is_for_checkers(child) and not isinstance(child, _OWN_SCOPES):
-            yield from _bound(child)
+            yield from _top_level(child)
 
 
 def _module(alias: ast.alias) -> str:

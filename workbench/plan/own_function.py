@@ -12,11 +12,9 @@ from keyword import iskeyword
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.plan.names import parse
-
 from .. import catalog
 from ..fields import is_own
-from .names import DEFINED, bound_names, script_names
+from .names import DEFINED, bound_names, parse, script_names
 from .plan import ARRAYS, DATASET, OwnFunction
 from .problems import Findings
 

@@ -14,7 +14,7 @@ from dataclasses import MISSING, dataclass
 from typing import Any
 
 from .. import catalog
-from ..config import ConfigError, RunConfig, plain, type_name, types_of
+from ..config import ConfigError, RunConfig, plain, shown, type_name, types_of
 
 CALL_SECONDS, STEP_SECONDS = 0.2, 0.0005
 """How long a graph call should last, and the least time of a step."""
@@ -33,13 +33,14 @@ CHIEF, EVALUATOR = "chief-0", "evaluator-0"
 ONE_TASK = ("worker-0",)
 TASK_NAME = re.compile(r"[a-z_]+-\d+", re.ASCII)
 """A type of `TF_CONFIG` and a number. It names a folder of the run, so it is never a path."""
-FIX = "Open the run with the release that wrote it, or restore the file from a copy."
+_FIX = "Open the run with the release that wrote it, or restore the file from a copy."
 _LEAST = {
     "num_replicas_in_sync": 1,
     "per_replica_batch_size": 1,
     "num_train_examples": 0,
     "num_test_examples": 0,
     "steps_per_epoch": 1,
+    "steps_per_stack": 1,
     "epochs": 0,
     "total_steps": 0,
 }
@@ -198,8 +199,8 @@ class Plan:
 
     @property
     def own_functions(self) -> dict[str, OwnFunction]:
-        """The user's own functions by the fields that name them: model, data, step."""
-        found = {"model": self.own_model, "data": self.own_data, "step": self.own_step}
+        """The user's own functions by the fields that name them: data, model, step."""
+        found = {"data": self.own_data, "model": self.own_model, "step": self.own_step}
         return {field: own for field, own in found.items() if own}
 
     @property
@@ -284,22 +285,22 @@ class Plan:
         for name, least in _LEAST.items():
             if getattr(plan, name) < least:
                 got = f"has {getattr(plan, name)} as {name}"
-                raise ValueError(f"{got}, instead of a whole number from {least}. {FIX}")
-        if not plan.tasks or not all(map(TASK_NAME.fullmatch, plan.tasks)):
+                raise ValueError(f"{got}, instead of a whole number from {least}. {_FIX}")
+        if not plan.worker_tasks or not all(map(TASK_NAME.fullmatch, plan.tasks)):
             got = f"has {list(plan.tasks)} as tasks"
-            raise ValueError(f"{got}, instead of a list of names such as worker-0. {FIX}")
+            raise ValueError(f"{got}, instead of a list of names such as worker-0. {_FIX}")
         if not plan.physical_devices:
-            raise ValueError(f"has no physical_devices, instead of one such as CPU:0. {FIX}")
+            raise ValueError(f"has no physical_devices, instead of one such as CPU:0. {_FIX}")
         return plan
 
 
 def _read(kind: type, values: object, name: str) -> Any:
     """Return a dataclass from its values in JSON."""
     if not isinstance(values, Mapping):
-        raise ValueError(f"has {values!r} as {name}, instead of an object. {FIX}")
+        raise ValueError(f"has {shown(values)} as {name}, instead of an object. {_FIX}")
     needed = [each.name for each in dataclasses.fields(kind) if each.default is MISSING]
     if absent := [each for each in needed if each not in values]:
-        raise ValueError(f"lacks fields of {name}: {', '.join(absent)}. {FIX}")
+        raise ValueError(f"lacks fields of {name}: {', '.join(absent)}. {_FIX}")
     given = {
         each: _value(values[each], kinds, each)
         for each, kinds in types_of(kind).items()
@@ -315,10 +316,10 @@ def _value(value: Any, kinds: tuple[Any, ...], name: str) -> Any:
     try:
         return RunConfig.from_json(value) if RunConfig in kinds else plain(value, kinds)
     except ConfigError as error:
-        raise ValueError(f"does not fit this release: {str(error).rstrip('.')}. {FIX}") from error
+        raise ValueError(f"does not fit this release: {str(error).rstrip('.')}. {_FIX}") from error
     except (TypeError, OverflowError) as error:
         raise ValueError(
-            f"has {value!r} as {name}, instead of {type_name(kinds)}. {FIX}"
+            f"has {shown(value)} as {name}, instead of {type_name(kinds)}. {_FIX}"
         ) from error
 
 

@@ -116,6 +116,9 @@ class ForeignSettings(ForeignCode):
 def foreign_settings(run_dir: Path, *, agreed: str = "") -> ForeignSettings | None:
     """Return the code that a person must agree to before a form shows the settings of a run.
 
+    A form asks the interpreter for its devices and inspects the user's own data at once; Train
+    executes the rest.
+
     There is no need if the settings name no code, if this machine started the run in its present
     form, or if `agreed` is the digest of this code.
 

@@ -412,15 +412,6 @@ class Run:
         }
 
     @property
-    def can_evaluate(self) -> bool:
-        """Whether `evaluate` has weights to test: of a finished run, or of a checkpoint."""
-        try:
-            _ = self.evaluated_step
-        except RunError:
-            return False
-        return True
-
-    @property
     def evaluated_step(self) -> int | None:
         """The step of the checkpoint whose weights `evaluate` tests; None: the saved model.
 

@@ -6,12 +6,10 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from workbench.plan.names import parse
-
 from ..codegen.lifting import Lifted, lines_of, merge_imports
 from ..codegen.script import OWN
 from ..config import ConfigError, Problem
-from ..plan.names import bound_names
+from ..plan.names import bound_names, parse
 
 _BELOW = (
     "def as_arrays(", "def check_data(", "def prepare_model(", "def check_step(",

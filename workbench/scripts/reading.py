@@ -10,13 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from workbench.plan.names import parse
-
 from ..codegen import render_script
 from ..codegen.carried import BEGIN, digest, split_config
 from ..config import ConfigError, RunConfig, fields_in
 from ..devices import Devices, Gpu
 from ..plan import Plan, make_plan
+from ..plan.names import parse
 from ..plan.own_function import SCRIPT_NAMES
 from ..plan.plan import DataFacts, OwnFunction
 from .changed_constants import with_changes

@@ -147,11 +147,11 @@ class RunChannel(Channel):
         self.over = True
         self.send(self._packed(self._feed.end(f"The run cannot be shown: {error}")))
 
-    def closer(self, request: str, window: Window) -> str | bytes:
+    def closer(self, request: str, window: Window) -> Frame:
         """Return a part of the run in more detail; `request` is the page's name for the request."""
         return self._packed(self._feed.closer(request, window))
 
-    def _packed(self, message: Message) -> str | bytes:
+    def _packed(self, message: Message) -> Frame:
         return packed({**self._address, "message": message.content}, message.buffers)
 
 
@@ -222,7 +222,7 @@ class RunsChannel(Channel):
             self._rows |= {row["id"]: row for row in changed}
             self.send(self._packed(changed, gone, first=False))
 
-    def _packed(self, rows: list[Row], gone: list[str], *, first: bool) -> str | bytes:
+    def _packed(self, rows: list[Row], gone: list[str], *, first: bool) -> Frame:
         content = {"rows": rows, "gone": gone, "first": first, "whole": self._whole}
         named = {"channel": "runs", "folder": self._asked, "path": str(self._folder.path)}
         return packed({**named, **content})

@@ -44,7 +44,7 @@ class PartRow:
 
 def step(found: Breakdown) -> str:
     """Return the time of a step as text."""
-    return f"a step takes {around(found.step)}, measured in {found.rounds} rounds"
+    return f"a step takes {_around(found.step)}, measured in {found.rounds} rounds"
 
 
 def part_rows(found: Breakdown) -> Iterator[PartRow]:
@@ -97,7 +97,7 @@ def paces(found: Breakdown) -> Iterator[str]:
     """Yield the time that each of several workers takes alone, and whether one is the slowest."""
     for pace in found.paces:
         mark = f", {SLOWEST}" if pace is found.slowest else ""
-        yield f"{pace.task} alone: {around(pace.seconds)} per step{mark}"
+        yield f"{pace.task} alone: {_around(pace.seconds)} per step{mark}"
     if found.paces and found.slowest is None:
         yield "No worker is significantly slower than all others."
 
@@ -108,7 +108,7 @@ def recorded(verdict: Verdict) -> str:
     speed = "" if rate is None else f"The run's speed is {number(rate)} examples per second. "
     if known is None:
         return f"{speed}The run recorded too few calls for a comparison."
-    text = f"{speed}While it trained, the run's calls took {around(known)} per step"
+    text = f"{speed}While it trained, the run's calls took {_around(known)} per step"
     return f"{text}, which agrees." if verdict.agrees else f"{text}."
 
 
@@ -121,7 +121,7 @@ def worker_speed_rows(found: Sequence[WorkerSpeed]) -> list[tuple[str, ...]]:
     """Return a row for each worker that waits for nobody, with the columns `OWN_HEAD`."""
     slowest = slowest_of(found)
     return [
-        (pace.task, around(pace.step), around(pace.input), SLOWEST if pace is slowest else "")
+        (pace.task, _around(pace.step), _around(pace.input), SLOWEST if pace is slowest else "")
         for pace in found
     ]
 
@@ -129,12 +129,12 @@ def worker_speed_rows(found: Sequence[WorkerSpeed]) -> list[tuple[str, ...]]:
 def trial_rows(trial: Trial) -> list[tuple[str, ...]]:
     """Return a row for each side, with the columns `TRIAL_HEAD`."""
     return [
-        ("before", trial.before, around(trial.before_step)),
-        ("after", trial.after, around(trial.after_step)),
+        ("before", trial.before, _around(trial.before_step)),
+        ("after", trial.after, _around(trial.after_step)),
     ]
 
 
-def around(known: Interval) -> str:
+def _around(known: Interval) -> str:
     """Return a time with its interval as text."""
     return f"{short_time(known.value)} {between(known)}"
 

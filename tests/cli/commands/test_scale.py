@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.experiments.scalings import BOUND, KNOWN, UNKNOWN, answer
+from tests.experiments.scalings import BOUND_NOISE, KNOWN_NOISE, UNKNOWN_NOISE, scaling_of
 from tests.widgets.folders import write_run
 from workbench.cli import main
 from workbench.cli.commands.scale import report
@@ -16,8 +16,8 @@ from workbench.experiments.scaling import best_of, goodputs
 
 
 def test_the_answer_comes_first_then_the_scale_and_larger_batches() -> None:
-    lines = report(answer(KNOWN)).splitlines()
-    assert lines[0] == answer(KNOWN).sentence
+    lines = report(scaling_of(KNOWN_NOISE)).splitlines()
+    assert lines[0] == scaling_of(KNOWN_NOISE).sentence
     scale = "after 156 steps    1,152 examples (95 %: 900 to 1,500); measured on 256 gradients"
     assert scale in lines[2]
     rows = [line.split() for line in lines[4:8]]
@@ -26,19 +26,19 @@ def test_the_answer_comes_first_then_the_scale_and_larger_batches() -> None:
 
 
 def test_speed_and_goodput_stand_side_by_side() -> None:
-    text = report(answer(KNOWN))
+    text = report(scaling_of(KNOWN_NOISE))
     assert "this  128           1,000       90%         900      875 to 921" in text
     assert "Its replicas share a device" in text
 
 
 def test_a_lower_bound_is_shown_as_at_least() -> None:
-    text = report(answer(BOUND))
+    text = report(scaling_of(BOUND_NOISE))
     assert "at least 2,700 examples (95 %)" in text
     assert "128 (now)     2         unknown     at least 95%" in text
 
 
 def test_an_unknown_number_is_shown_as_unknown() -> None:
-    text = report(answer(UNKNOWN))
+    text = report(scaling_of(UNKNOWN_NOISE))
     assert f"unknown: {NO_NOISE}" in text
     assert "0%" not in text
 
@@ -47,8 +47,8 @@ def test_an_unknown_number_is_shown_as_unknown() -> None:
     ("large", "text"), [(1_900.0, "No run is clearly"), (9_000.0, "b has the best")]
 )
 def test_the_best_goodput_is_named_only_if_the_interval_decides_it(large: float, text: str) -> None:
-    good = goodputs(KNOWN, {"a": (64, 1_000.0), "b": (1_024, large)})
-    assert text in report(replace(answer(KNOWN), goodput=good, best=best_of(good)))
+    good = goodputs(KNOWN_NOISE, {"a": (64, 1_000.0), "b": (1_024, large)})
+    assert text in report(replace(scaling_of(KNOWN_NOISE), goodput=good, best=best_of(good)))
 
 
 def test_a_run_without_a_checkpoint_is_refused(

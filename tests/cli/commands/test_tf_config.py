@@ -6,7 +6,7 @@ import json
 import subprocess
 
 from tests.cli.terminal import Terminal, last_json
-from tests.tf_config.ports import free_ports
+from tests.ports import free_ports
 
 HOSTS = ("node1.example:2222", "node2.example:2222")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.experiments.scalings import BOUND, KNOWN, UNKNOWN, measure_noise
+from tests.experiments.scalings import BOUND_NOISE, KNOWN_NOISE, UNKNOWN_NOISE, measure_noise
 from tests.experiments.timed_runs import APART, ONE, TWO, group
 from workbench.experiments import make_table
 from workbench.experiments.comparing.wording import HEAD, cells
@@ -26,7 +26,7 @@ def test_one_measured_noise_scale_gives_the_goodput_of_all_rows_that_train_the_s
         group(tmp_path, "other data", other, 1000.0),
     ]
     assert [row.goodput for row in make_table(groups).rows] == [None] * 4
-    measure_noise(groups[0].runs[0], KNOWN)
+    measure_noise(groups[0].runs[0], KNOWN_NOISE)
     one, large_row, apart, other_row = make_table(groups).rows
     assert one.goodput == pytest.approx(1000 * 1152 / (1152 + 64), rel=1e-3)
     assert large_row.goodput == pytest.approx(1900 * 1152 / (1152 + 1024), rel=1e-3)
@@ -42,20 +42,20 @@ def test_a_noise_scale_without_an_upper_end_gives_at_least_and_an_unknown_one_no
     tmp_path: Path,
 ) -> None:
     groups = [group(tmp_path, "one", ONE, 1000.0)]
-    measure_noise(groups[0].runs[0], BOUND)
+    measure_noise(groups[0].runs[0], BOUND_NOISE)
     (row,) = make_table(groups).rows
     assert (row.goodput, row.goodput_high) == (None, None)
     assert "at least 977" in cells(row, is_baseline=True)
-    measure_noise(groups[0].runs[0], UNKNOWN)
+    measure_noise(groups[0].runs[0], UNKNOWN_NOISE)
     (row,) = make_table(groups).rows
     assert (row.goodput, row.goodput_low) == (None, None)
 
 
 def test_of_several_noise_scales_the_newest_is_used(tmp_path: Path) -> None:
     groups = [group(tmp_path, "one", ONE, 1000.0), group(tmp_path, "two", TWO, 1000.0)]
-    measure_noise(groups[0].runs[0], KNOWN, when=1000.0)
+    measure_noise(groups[0].runs[0], KNOWN_NOISE, when=1000.0)
     measure_noise(
-        groups[1].runs[0], replace(KNOWN, examples=64.0, low=60.0, high=70.0), when=2000.0
+        groups[1].runs[0], replace(KNOWN_NOISE, examples=64.0, low=60.0, high=70.0), when=2000.0
     )
     assert [row.goodput for row in make_table(groups).rows] == pytest.approx([500.0] * 2, rel=1e-3)
 

@@ -13,7 +13,7 @@ import pytest
 from tests.machines import LAPTOP
 from workbench.config import RunConfig
 from workbench.experiments.searching.rate_test import (
-    MEMORY,
+    SMOOTHED_STEPS,
     find_learning_rate,
     has_diverged,
     read_curve,
@@ -42,7 +42,7 @@ def test_the_smoothed_loss_is_corrected_for_its_start() -> None:
 
 
 def test_a_loss_has_diverged_at_four_times_the_best_or_if_it_is_not_finite() -> None:
-    flat = [1.0] * MEMORY
+    flat = [1.0] * SMOOTHED_STEPS
     assert not has_diverged(flat)
     assert not has_diverged([*flat, 15.0])
     assert has_diverged([*flat, 50.0])

@@ -7,13 +7,13 @@ import pytest
 
 from workbench.experiments.searching.results import (
     NOTCH,
-    SIZES,
+    SIZE_HEAD,
     BatchProgress,
     Rate,
     RateProgress,
     Trial,
     batch_progress,
-    beside,
+    beside_sentence,
     best_size,
     differ,
     doubling,
@@ -22,20 +22,11 @@ from workbench.experiments.searching.results import (
     size_cells,
     trials_left,
 )
-from workbench.interval import student_t
 
 FITTING = Trial(
     1024, 2048, True, peak_mib=1234.4, alone=False, step_seconds=0.01, examples_per_second=3200.0,
     examples_per_second_low=3000.0,
 )  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("freedom", "expected"),
-    [(1, 12.7062), (2, 4.3027), (3, 3.1824), (4, 2.7764), (9, 2.2622), (30, 2.0423), (1e3, 1.9623)],
-)
-def test_students_t_has_the_values_of_the_tables(freedom: float, expected: float) -> None:
-    assert student_t(freedom) == pytest.approx(expected, abs=1e-3)
 
 
 def test_every_step_counts_equally_in_blocks_of_any_size() -> None:
@@ -136,7 +127,7 @@ def test_the_number_of_trials_left_is_estimated() -> None:
 
 
 def test_a_size_has_a_text_for_each_column_and_a_mark_for_unknown_values() -> None:
-    texts = dict(zip(SIZES, size_cells(FITTING), strict=True))
+    texts = dict(zip(SIZE_HEAD, size_cells(FITTING), strict=True))
     assert texts == {
         "Per replica": "1,024",
         "Global": "2,048",
@@ -159,4 +150,5 @@ def test_progress_names_the_current_size_or_rate() -> None:
 
 
 def test_runs_on_the_same_devices_are_named() -> None:
-    assert beside(["one", "two"]).startswith("one and two trained on the same devices meanwhile.")
+    said = beside_sentence(["one", "two"])
+    assert said.startswith("one and two trained on the same devices meanwhile.")

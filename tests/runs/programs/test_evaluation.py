@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.runs.records.written_run import WrittenRun
-from tests.runs.run_folders import Runs, save
+from tests.runs.run_folders import Runs, write_checkpoint
 from workbench.runs import Run, RunError
 from workbench.runs.programs.evaluation import weights_in_words
 
@@ -22,9 +22,8 @@ def finish(run: Run, at: float = 3) -> None:
 
 def test_a_finished_run_is_evaluated_with_its_saved_model(runs: Runs) -> None:
     run = runs.make()
-    save(run.dir, 1)
+    write_checkpoint(run.dir, 1)
     finish(run)
-    assert run.can_evaluate
     assert run.evaluated_step is None
     assert weights_in_words(run.evaluated_step) == "the saved model"
 
@@ -35,10 +34,9 @@ def test_a_run_that_did_not_finish_is_evaluated_with_its_last_checkpoint(
 ) -> None:
     for number, step in enumerate((30, 1250), start=1):
         written.event("checkpoint", at=number, step=step, checkpoint=f"ckpt-{number}")
-        save(written.run.dir, number)
+        write_checkpoint(written.run.dir, number)
     written.state(state, at=3)
     written.dead()
-    assert written.run.can_evaluate
     assert written.run.evaluated_step == 1250
     words = "the weights of step 1,250, the last checkpoint"
     assert weights_in_words(written.run.evaluated_step) == words
@@ -49,7 +47,7 @@ def test_an_incomplete_checkpoint_is_not_evaluated(written: WrittenRun) -> None:
     written.event("checkpoint", at=2, step=50, checkpoint="ckpt-2")
     folder = written.run.dir / "checkpoints"
     for number in (1, 2):
-        save(written.run.dir, number)
+        write_checkpoint(written.run.dir, number)
     names = [f'all_model_checkpoint_paths: "ckpt-{number}"' for number in (1, 2)]
     (folder / "checkpoint").write_text("\n".join(['model_checkpoint_path: "ckpt-2"', *names]))
     written.state("stopped", at=3)
@@ -65,7 +63,7 @@ def test_a_run_stopped_after_it_was_continued_is_not_evaluated_with_its_old_mode
     finish(written.run)
     written.event("start", at=4, step=60)
     written.event("checkpoint", at=5, step=80, checkpoint="ckpt-1")
-    save(written.run.dir, 1)
+    write_checkpoint(written.run.dir, 1)
     written.state("stopped", at=6)
     written.dead()
     assert written.run.evaluated_step == 80
@@ -81,14 +79,13 @@ def test_a_finished_run_that_could_not_save_its_model_has_a_checkpoint_or_the_re
     with pytest.raises(RunError, match=r"no model\.keras\. It could not be saved: Disk quota"):
         written.run.evaluate()
     written.event("checkpoint", at=2, step=60, checkpoint="ckpt-1")
-    save(written.run.dir, 1)
+    write_checkpoint(written.run.dir, 1)
     assert written.run.evaluated_step == 60
 
 
 def test_a_run_without_a_checkpoint_is_refused_with_the_change_that_helps(runs: Runs) -> None:
     run = runs.make()
     WrittenRun(run).state("stopped")
-    assert not run.can_evaluate
     with pytest.raises(RunError) as raised:
         run.evaluate()
     assert str(raised.value) == (
@@ -101,7 +98,6 @@ def test_a_run_without_a_checkpoint_is_refused_with_the_change_that_helps(runs: 
 
 def test_a_living_run_is_not_evaluated(written: WrittenRun) -> None:
     written.state("running", at=1)
-    assert not written.run.can_evaluate
     with pytest.raises(
         RunError, match=r"evaluated, because it is not over \(running\)\. Stop it first"
     ):

@@ -11,7 +11,7 @@ import pytest
 from tests.experiments.timed_runs import ONE, timed_run
 from tests.experiments.written import write_comparison
 from tests.waiting import until
-from tests.widgets.comparison.views import RATES, view
+from tests.widgets.comparison.views import RATES, comparison_view
 from workbench.charts.style import REPLICA_COLORS
 from workbench.config import RunConfig
 from workbench.experiments import Group, make_table
@@ -122,7 +122,7 @@ def test_with_a_target_the_steps_are_spread_over_the_epochs_of_the_form(
 def test_an_unreadable_value_is_shown_next_to_the_field(
     field: str, typed: str, words: str, tmp_path: Path
 ) -> None:
-    shown = view(tmp_path)
+    shown = comparison_view(tmp_path)
     asked = getattr(shown._form, field)
     asked.control.value = typed
     shown._start.click()
@@ -134,7 +134,7 @@ def test_unreadable_colours_are_reported_and_only_valid_colours_are_used(tmp_pat
     comparison = write_comparison(tmp_path, RATES)
     kept = comparison.folder / KEPT
     kept.write_text("{")
-    shown = view(tmp_path)
+    shown = comparison_view(tmp_path)
     until(lambda: "<polyline" in shown._results._curves.value)
     assert "Remove that file, then choose the colours again." in shown._results._colors.note
     kept.write_text('{"colors": {"OneDevice": "#123456", "TPU": "\\"/><script>", "x": 7}}')
@@ -145,7 +145,7 @@ def test_unreadable_colours_are_reported_and_only_valid_colours_are_used(tmp_pat
 
 def test_colours_that_cannot_be_saved_are_used_for_now(tmp_path: Path) -> None:
     comparison = write_comparison(tmp_path, RATES)
-    shown = view(tmp_path)
+    shown = comparison_view(tmp_path)
     until(lambda: "<polyline" in shown._results._curves.value)
     (comparison.folder / KEPT).mkdir()
     shown._results._colors.chosen = {"OneDevice": "#123456"}
@@ -156,7 +156,7 @@ def test_colours_that_cannot_be_saved_are_used_for_now(tmp_path: Path) -> None:
 
 def test_colours_are_chosen_and_found_again(tmp_path: Path) -> None:
     comparison = write_comparison(tmp_path, RATES)
-    shown = view(tmp_path)
+    shown = comparison_view(tmp_path)
     until(lambda: "<polyline" in shown._results._curves.value)
     assert [row["usual"] for row in shown._results._colors.rows] == list(REPLICA_COLORS[:2])
     shown._results._colors.chosen = {"Mirrored x 2": "#ffffff"}
@@ -166,7 +166,7 @@ def test_colours_are_chosen_and_found_again(tmp_path: Path) -> None:
     )
     assert 'fill="#ffffff"' in shown._results._bars.value
     until(lambda: read_colors(comparison.folder))
-    again = view(tmp_path)
+    again = comparison_view(tmp_path)
     until(lambda: 'stroke="#ffffff"' in again._results._curves.value)
     again._results._colors.chosen = {}
     until(lambda: "#ffffff" not in again._results._curves.value)

@@ -13,7 +13,8 @@ import pytest
 from tests.experiments.timed_runs import ONE, TWO, timed_run
 from tests.experiments.written import write_comparison
 from tests.waiting import until
-from tests.widgets.comparison.views import RATES, names, rows_of, view
+from tests.widgets.comparison.views import RATES, comparison_view, row_names
+from tests.widgets.tables import rows_of
 from workbench.runs.folder import locks
 from workbench.runs.folder.state import run_lock
 from workbench.widgets.comparison.arrangement import (
@@ -39,7 +40,7 @@ def root(tmp_path: Path) -> Path:
 
 def opened(root: Path, name: str) -> ComparisonView:
     """Return a view in which a person opened the comparison with this name."""
-    shown = view(root)
+    shown = comparison_view(root)
     until(lambda: NEW in shown._progress.value)
     shown._others._asked.click()
     rows = until(lambda: shown._others._rows.children)
@@ -63,7 +64,7 @@ def test_a_damaged_comparison_is_reported_and_the_others_can_be_opened(
 ) -> None:
     asked = root / damaged / "compare.json"
     asked.write_text(asked.read_text()[:99])
-    shown = view(root)
+    shown = comparison_view(root)
     whole = next(name for name in (OLD, NEW) if name != damaged)
     until(lambda: whole in shown._progress.value)
     message = shown._others._message.value
@@ -99,8 +100,8 @@ def test_a_comparison_opens_as_it_was_left(root: Path) -> None:
     run = timed_run(root, replace(ONE, seed=7), 1200.0)
     shown = opened(root, OLD)
     shown._earlier._choose([run])
-    until(lambda: len(names(shown)) == 4)
-    added = names(shown)[3]
+    until(lambda: len(row_names(shown)) == 4)
+    added = row_names(shown)[3]
     choices = shown._results.choices
     choices.baseline.value, choices.sort.value, choices.only.value = added, "speed", "device"
     choices.measure.value, choices.along.value = "rate", "examples"
@@ -108,7 +109,7 @@ def test_a_comparison_opens_as_it_was_left(root: Path) -> None:
     left = Arrangement(added, "speed", False, "device", "rate", "examples", (run.id,))
     assert read_arrangement(root / OLD) == left
     again = opened(root, OLD)
-    until(lambda: names(again) == [added, "OneDevice"])
+    until(lambda: row_names(again) == [added, "OneDevice"])
     assert rows_of(again._results._table.value)[0][3] == "baseline"
     until(lambda: "Examples per second over examples seen" in again._results._curves.value)
     other = opened(root, NEW)
@@ -118,24 +119,24 @@ def test_a_comparison_opens_as_it_was_left(root: Path) -> None:
 
 def test_added_runs_are_found_again_if_the_folder_of_runs_moves(root: Path) -> None:
     run = timed_run(root, replace(ONE, seed=7), 1200.0)
-    shown = view(root)
+    shown = comparison_view(root)
     until(lambda: NEW in shown._progress.value)
     shown._earlier._choose([run])
     until(lambda: read_arrangement(root / NEW).added)
     moved = root.parent / "moved"
     shutil.move(root, moved)
-    again = view(moved)
+    again = comparison_view(moved)
     until(lambda: len(rows_of(again._results._table.value)) == 4)
 
 
 def test_an_added_run_that_is_missing_stays_in_the_list_with_the_reason(root: Path) -> None:
     run = timed_run(root, ONE, 1200.0)
-    shown = view(root)
+    shown = comparison_view(root)
     until(lambda: NEW in shown._progress.value)
     shown._earlier._choose([run])
     until(lambda: read_arrangement(root / NEW).added)
     run.delete()
-    again = view(root)
+    again = comparison_view(root)
     until(lambda: len(rows_of(again._results._table.value)) == 3)
     assert f"The added run {run.id} cannot be read" in again._earlier._message.value
     ((label, missing),) = again._earlier._added.options
@@ -149,8 +150,8 @@ def test_an_added_run_that_is_missing_stays_in_the_list_with_the_reason(root: Pa
 
 def test_rows_as_listed_are_not_turned_by_a_view_that_an_earlier_version_kept(root: Path) -> None:
     write_arrangement(root / NEW, Arrangement(turned=True))
-    shown = view(root)
-    until(lambda: names(shown) == ["OneDevice", "Mirrored x 2", "TPU"])
+    shown = comparison_view(root)
+    until(lambda: row_names(shown) == ["OneDevice", "Mirrored x 2", "TPU"])
     assert shown._results.choices.turn.disabled
 
 
@@ -161,24 +162,24 @@ def test_rows_as_listed_are_not_turned_by_a_view_that_an_earlier_version_kept(ro
 def test_a_damaged_view_is_reported_and_not_overwritten(text: str, words: str, root: Path) -> None:
     kept = root / NEW / KEPT
     kept.write_text(text)
-    shown = view(root)
-    until(lambda: len(names(shown)) == 3)
+    shown = comparison_view(root)
+    until(lambda: len(row_names(shown)) == 3)
     assert words.replace("'", "&#x27;") in shown._kept_note.value
     assert "Correct or remove that file" in shown._kept_note.value
     shown._results.choices.sort.value = "speed"
-    until(lambda: names(shown)[0] == "Mirrored x 2")
+    until(lambda: row_names(shown)[0] == "Mirrored x 2")
     assert kept.read_text() == text
 
 
 def test_a_value_that_is_not_offered_is_refused(root: Path) -> None:
     write_arrangement(root / NEW, Arrangement(sort="<b>"))
-    shown = view(root)
+    shown = comparison_view(root)
     until(lambda: ": sort is &#x27;&lt;b&gt;&#x27;" in shown._kept_note.value)
 
 
 def test_a_view_that_cannot_be_kept_is_said(root: Path) -> None:
-    shown = view(root)
-    until(lambda: len(names(shown)) == 3)
+    shown = comparison_view(root)
+    until(lambda: len(row_names(shown)) == 3)
     (root / NEW / KEPT).mkdir()
     shown._results.choices.sort.value = "speed"
     lost = "This view is not saved: it lasts until the notebook is closed."
@@ -188,8 +189,8 @@ def test_a_view_that_cannot_be_kept_is_said(root: Path) -> None:
 def test_unfinished_runs_are_added_and_said_not_to_count(root: Path) -> None:
     for state, seed in (("stopped", 1), ("failed", 2), ("finished", 3)):
         timed_run(root, replace(ONE, seed=seed), 900.0, state)
-    shown = view(root)
-    until(lambda: len(names(shown)) == 3)
+    shown = comparison_view(root)
+    until(lambda: len(row_names(shown)) == 3)
     shown._earlier._asked.click()
     options = until(lambda: shown._earlier._found.options)
     assert [label.split(": ")[0] for label, _ in options][1:] == ["failed", "stopped"]
@@ -205,8 +206,8 @@ def test_an_added_run_that_is_still_going_is_followed_to_its_end(root: Path) -> 
     run = timed_run(root, replace(TWO, seed=7), 900.0, "running")
     lock = locks.take(run_lock(run.dir))
     assert lock is not None
-    shown = view(root)
-    until(lambda: len(names(shown)) == 3)
+    shown = comparison_view(root)
+    until(lambda: len(row_names(shown)) == 3)
     shown._earlier._choose([run])
     row = until(lambda: (rows := rows_of(shown._results._table.value))[3:] and rows[3])
     assert row[-2:] == ["1 earlier run, running", "1 of 1 still running, not counted"]

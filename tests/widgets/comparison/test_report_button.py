@@ -8,13 +8,13 @@ from pathlib import Path
 from tests.experiments.timed_runs import ONE, timed_run
 from tests.experiments.written import write_comparison
 from tests.waiting import until
-from tests.widgets.comparison.views import RATES, names, view
+from tests.widgets.comparison.views import RATES, comparison_view, row_names
 
 
 def test_a_click_saves_the_comparison_next_to_its_folder(tmp_path: Path) -> None:
     comparison = write_comparison(tmp_path, RATES)
-    shown = view(tmp_path)
-    until(lambda: len(names(shown)) == 3)
+    shown = comparison_view(tmp_path)
+    until(lambda: len(row_names(shown)) == 3)
     shown._results.choices.baseline.value = "Mirrored x 2"
     until(lambda: shown._snapshot and shown._snapshot.table.baseline == 1)
     report = shown._results._report
@@ -36,17 +36,17 @@ def test_a_click_saves_the_comparison_next_to_its_folder(tmp_path: Path) -> None
 
 
 def test_earlier_runs_without_a_comparison_are_saved_too(tmp_path: Path) -> None:
-    shown = view(tmp_path)
+    shown = comparison_view(tmp_path)
     shown._earlier._choose([timed_run(tmp_path, ONE, 1000.0)])
-    until(lambda: len(names(shown)) == 1)
+    until(lambda: len(row_names(shown)) == 1)
     shown._results._report._save.click()
     until((tmp_path / "comparison.html").exists)
 
 
 def test_without_a_run_nothing_is_saved_and_the_reason_is_shown(tmp_path: Path) -> None:
     write_comparison(tmp_path, {"OneDevice": (), "Mirrored x 2": ()}, "stopped")
-    shown = view(tmp_path)
-    until(lambda: len(names(shown)) == 3)
+    shown = comparison_view(tmp_path)
+    until(lambda: len(row_names(shown)) == 3)
     report = shown._results._report
     report._save.click()
     until(lambda: "No run has started yet, so there is nothing to report" in report._saved.value)

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.experiments.scalings import KNOWN, measure_noise
+from tests.experiments.scalings import KNOWN_NOISE, measure_noise
 from tests.experiments.timed_runs import APART, ONE, TWO, timed_run, with_second_worker
 from tests.experiments.written import write_comparison
 from tests.waiting import LIMIT_SECONDS, until
-from tests.widgets.comparison.views import RATES, names, rows_of, view
+from tests.widgets.comparison.views import RATES, comparison_view, row_names
+from tests.widgets.tables import rows_of
 from workbench.charts.style import REPLICA_COLORS
 from workbench.experiments import Group, Table, make_table
 from workbench.experiments.comparing.measures import measure_whole
@@ -33,7 +34,7 @@ def test_the_newest_comparison_is_shown_with_its_recommendation(tmp_path: Path) 
     write_comparison(tmp_path, {"OneDevice": (), "Mirrored x 2": ()}, "stopped")
     write_comparison(tmp_path, RATES, name="compare-20260102-000000-abcd")
     opened: list[Run] = []
-    shown = view(tmp_path, opened)
+    shown = comparison_view(tmp_path, opened)
     one, two, tpu = rows_of(until(lambda: shown._results._table.value))
     assert one[:4] == ["OneDevice", "64", "1,000 (975 to 1,025)", "baseline"]
     assert two[3].startswith("1.52 (1.3")
@@ -48,7 +49,7 @@ def test_the_newest_comparison_is_shown_with_its_recommendation(tmp_path: Path) 
 
 def test_another_baseline_and_order_are_chosen(tmp_path: Path) -> None:
     write_comparison(tmp_path, RATES)
-    shown = view(tmp_path)
+    shown = comparison_view(tmp_path)
     until(lambda: shown._results._table.value)
     shown._results.choices.baseline.value = "Mirrored x 2"
     until(lambda: rows_of(shown._results._table.value)[1][3] == "baseline")
@@ -77,21 +78,21 @@ def heads_of(shown: str) -> dict[str, str]:
 
 def test_clicks_on_a_head_sort_turn_and_show_the_rows_as_listed(tmp_path: Path) -> None:
     comparison = write_comparison(tmp_path, RATES)
-    shown = view(tmp_path)
-    until(lambda: len(names(shown)) == 3)
+    shown = comparison_view(tmp_path)
+    until(lambda: len(row_names(shown)) == 3)
     choices, table = shown._results.choices, shown._results._table
     assert (choices.turn.description, choices.turn.disabled) == ("first on top", True)
     choices.click("speed")
-    until(lambda: names(shown) == ["Mirrored x 2", "OneDevice", "TPU"])
+    until(lambda: row_names(shown) == ["Mirrored x 2", "OneDevice", "TPU"])
     assert heads_of(table.value)["Examples/s (95 %)"] == "descending"
     assert [each for each in heads_of(table.value).values() if each] == ["descending"]
     assert (choices.sort.value, choices.turn.description) == ("speed", "best on top")
     choices.click("speed")
-    until(lambda: names(shown) == ["OneDevice", "Mirrored x 2", "TPU"])
+    until(lambda: row_names(shown) == ["OneDevice", "Mirrored x 2", "TPU"])
     assert heads_of(table.value)["Examples/s (95 %)"] == "ascending"
     assert choices.turn.description == "worst on top"
     until(lambda: read_arrangement(comparison.folder).turned)
-    again = view(tmp_path)
+    again = comparison_view(tmp_path)
     until(lambda: again._results.choices.turn.description == "worst on top")
     choices.click("speed")
     until(lambda: not read_arrangement(comparison.folder).sort)
@@ -100,15 +101,15 @@ def test_clicks_on_a_head_sort_turn_and_show_the_rows_as_listed(tmp_path: Path) 
 
 def test_the_controls_and_the_heads_show_one_order(tmp_path: Path) -> None:
     write_comparison(tmp_path, RATES)
-    shown = view(tmp_path)
-    until(lambda: len(names(shown)) == 3)
+    shown = comparison_view(tmp_path)
+    until(lambda: len(row_names(shown)) == 3)
     choices, table = shown._results.choices, shown._results._table
     choices.sort.value = "name"
-    until(lambda: names(shown) == ["Mirrored x 2", "OneDevice", "TPU"])
+    until(lambda: row_names(shown) == ["Mirrored x 2", "OneDevice", "TPU"])
     assert heads_of(table.value)["Name"] == "ascending"
     assert choices.turn.description == "first on top"
     choices.turn.click()
-    until(lambda: names(shown) == ["TPU", "OneDevice", "Mirrored x 2"])
+    until(lambda: row_names(shown) == ["TPU", "OneDevice", "Mirrored x 2"])
     assert heads_of(table.value)["Name"] == "descending"
     choices.sort.value = "median step"
     assert not choices.order.turned
@@ -122,7 +123,7 @@ def test_each_column_with_numbers_can_be_sorted() -> None:
 
 def test_rows_are_filtered_in_table_bars_and_curves_and_the_baseline_stays(tmp_path: Path) -> None:
     write_comparison(tmp_path, RATES)
-    shown = view(tmp_path)
+    shown = comparison_view(tmp_path)
     until(lambda: "<polyline" in shown._results._curves.value)
     shown._results.choices.only.value = " mirrored "
     until(
@@ -133,7 +134,7 @@ def test_rows_are_filtered_in_table_bars_and_curves_and_the_baseline_stays(tmp_p
     )
     assert "1 of 3 shown, and the baseline" in shown._results.choices._rows_shown.value
     shown._results.choices.baseline.value = "Mirrored x 2"
-    until(lambda: names(shown) == ["Mirrored x 2"])
+    until(lambda: row_names(shown) == ["Mirrored x 2"])
     until(lambda: shown._results._curves.value.count("<polyline") == 1)
     assert "OneDevice" not in shown._results._bars.value
     assert "1 of 3 shown<" in shown._results.choices._rows_shown.value
@@ -147,7 +148,7 @@ def test_earlier_runs_join_a_comparison_and_leave_it(tmp_path: Path) -> None:
     write_comparison(tmp_path, RATES)
     other = replace(ONE, seed=7)
     runs = [timed_run(tmp_path, other, 1200.0), timed_run(tmp_path, other, 1300.0)]
-    shown = view(tmp_path)
+    shown = comparison_view(tmp_path)
     until(lambda: "<polyline" in shown._results._curves.value)
     advice = shown._results._advice.value
     earlier = shown._earlier
@@ -173,7 +174,7 @@ def test_earlier_runs_join_a_comparison_and_leave_it(tmp_path: Path) -> None:
 
 def test_earlier_runs_are_compared_without_a_comparison(tmp_path: Path) -> None:
     runs = [timed_run(tmp_path, ONE, 1000.0), timed_run(tmp_path, TWO, 1500.0)]
-    shown = view(tmp_path)
+    shown = comparison_view(tmp_path)
     assert shown._results.box.layout.display == "none"
     shown._earlier._choose(runs)
     until(lambda: len(rows_of(shown._results._table.value)) == 2)
@@ -193,7 +194,7 @@ def test_asynchronous_workers_have_a_line_each_in_the_colour_of_their_row(
     tmp_path: Path,
 ) -> None:
     run = with_second_worker(timed_run(tmp_path, APART, 3000.0), loss=2.0)
-    shown = view(tmp_path)
+    shown = comparison_view(tmp_path)
     shown._earlier._choose([run])
     until(lambda: shown._results.box.layout.display is None)
     (row,) = (group.label for group in shown._snapshot.groups)
@@ -235,7 +236,7 @@ def test_curves_are_shown_while_losses_are_compared(
 
     monkeypatch.setattr(losses, "add_losses", add_losses_later)
     write_comparison(tmp_path, RATES)
-    shown = view(tmp_path)
+    shown = comparison_view(tmp_path)
     until(lambda: shown._results._curves.value.count("<polyline") == 2)
     one, two, _ = rows_of(shown._results._table.value)
     assert "calculating" in two
@@ -256,7 +257,7 @@ def test_losses_that_cannot_be_read_are_a_message(tmp_path: Path) -> None:
     steps = runs[len(RATES["OneDevice"])].dir / "worker-0" / "steps.f4"
     steps.unlink()
     steps.mkdir()
-    shown = view(tmp_path)
+    shown = comparison_view(tmp_path)
     until(lambda: "Is a directory" in shown._progress.value)
     assert "calculating" not in shown._results._table.value
     assert shown._results._curves.value.count("<polyline") == 2
@@ -266,10 +267,10 @@ def test_a_noise_scale_that_was_measured_meanwhile_gives_goodput_when_the_tab_is
     tmp_path: Path,
 ) -> None:
     comparison = write_comparison(tmp_path, RATES)
-    shown = view(tmp_path)
+    shown = comparison_view(tmp_path)
     until(lambda: shown._poller is not None and shown._poller.over)
     assert "Goodput" not in shown._results._table.value
-    measure_noise(comparison.run(comparison.trials[0]), KNOWN)
+    measure_noise(comparison.run(comparison.trials[0]), KNOWN_NOISE)
     shown.look_again()
     until(lambda: "Goodput (95 %)" in shown._results._table.value)
     assert rows_of(shown._results._table.value)[1][3].startswith("1,43")
@@ -277,7 +278,7 @@ def test_a_noise_scale_that_was_measured_meanwhile_gives_goodput_when_the_tab_is
 
 def test_a_stopped_comparison_can_be_resumed(tmp_path: Path) -> None:
     write_comparison(tmp_path, {**RATES, "Mirrored x 2": ()}, "stopped")
-    shown = view(tmp_path)
+    shown = comparison_view(tmp_path)
     until(lambda: "3 of 6 runs done, stopped" in shown._progress.value)
     until(lambda: shown._resume.layout.display is None)
     assert rows_of(shown._results._table.value)[1][-2] == "waiting"
@@ -288,7 +289,7 @@ def test_a_stopped_comparison_can_be_resumed(tmp_path: Path) -> None:
 
 
 def test_the_reason_is_shown_if_a_comparison_cannot_be_started(tmp_path: Path) -> None:
-    shown = view(tmp_path)
+    shown = comparison_view(tmp_path)
     shown._form.strategies.write(["tpu"])
     shown._start.click()
     until(lambda: "no TPU here" in shown._progress.value)

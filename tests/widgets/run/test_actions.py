@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from tests.waiting import until
-from tests.widgets.folders import CONFIG, write_run
-from tests.widgets.run.stopped import stopped_run
+from tests.widgets.folders import CONFIG, stopped_run, write_run
 from workbench.config import RunConfig
 from workbench.runs.consent import foreign_code
 from workbench.widgets.parts.agreeing import NOT_AGREED, WAITS, Agreeing

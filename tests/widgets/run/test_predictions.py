@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.widgets.folders import write_run
-from tests.widgets.run.stopped import stopped_run
+from tests.widgets.folders import stopped_run, write_run
 from workbench.runs import Run
 from workbench.widgets.parts import markup
 from workbench.widgets.run.predictions import NO_IMAGES, Predictions

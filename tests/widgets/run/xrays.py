@@ -13,7 +13,7 @@ from workbench.runs.programs.step_xray import (
 )
 
 
-def made(count: int = 2, copies: int | None = None, **fields: Any) -> StepXray:
+def step_xray(count: int = 2, copies: int | None = None, **fields: Any) -> StepXray:
     """Return the X-ray of a step with this number of replicas and these fields."""
     after = [WeightsCopy("worker-0", f"CPU:{at}", "5e304dcaa9bd") for at in range(copies or count)]
     weights = WeightsXray(
@@ -23,12 +23,12 @@ def made(count: int = 2, copies: int | None = None, **fields: Any) -> StepXray:
         step=1234, epoch=2, started_at_step=1200, global_batch_size=128, examples=128, loss=0.5,
         sum_norm=0.625, clip_norm=None, applied_norm=None, divides_by_batch=True, agrees=True,
         strategy_label="Mirrored", virtual=True,
-        replicas=[replica(at) for at in range(count)], weights=weights,
+        replicas=[replica_xray(at) for at in range(count)], weights=weights,
     )  # fmt: skip
     return replace(step, **fields)
 
 
-def replica(at: int, **fields: Any) -> ReplicaXray:
+def replica_xray(at: int, **fields: Any) -> ReplicaXray:
     """Return the X-ray of one replica, with these fields."""
     usual = ReplicaXray(
         replica=at, name=f"replica {at}", task="worker-0", device=f"CPU:{at}", examples=64,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from tests.machines import LAPTOP
 from tests.waiting import until
 from tests.widgets.pictures.trials import TRIALS
+from tests.widgets.tables import rows_of
 from workbench.config import RunConfig
 from workbench.experiments.searching.results import (
     BatchProgress,
@@ -63,16 +63,11 @@ def shown(*buttons: Any) -> list[str]:
     return [each.description for each in buttons if each.layout.display is None]
 
 
-def rows_of(table: str) -> list[list[str]]:
-    rows = re.findall(r"<tr>(.*?)</tr>", table)[1:]
-    return [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in rows]
-
-
 def field(view: Any, name: str) -> Any:
     return next(each for each in view._fields if each.name == name)
 
 
-def beside(view: Any, name: str) -> str:
+def beside_sentence(view: Any, name: str) -> str:
     return field(view, name).problems
 
 
@@ -185,20 +180,20 @@ def test_a_value_that_a_search_cannot_use_is_shown_next_to_the_field(
 ) -> None:
     field(page.batch, name).control.value = typed
     page.batch._find.click()
-    until(lambda: words in beside(page.batch, name))
+    until(lambda: words in beside_sentence(page.batch, name))
     until(lambda: not page.batch._find.disabled)
     field(page.batch, name).write(60)
     page.batch._typed()
-    assert beside(page.batch, name) == ""
+    assert beside_sentence(page.batch, name) == ""
 
 
 def test_several_problems_of_a_test_are_shown_together(page: Page) -> None:
     for name, typed in (("lowest", "-1"), ("highest", "-2"), ("steps", "3")):
         field(page.rate, name).control.value = typed
     page.rate._find.click()
-    until(lambda: "must be at least 50" in beside(page.rate, "steps"))
-    assert "must be a rate above 0; got -1" in beside(page.rate, "lowest")
-    assert "must be a rate above the lowest, -1; got -2" in beside(page.rate, "highest")
+    until(lambda: "must be at least 50" in beside_sentence(page.rate, "steps"))
+    assert "must be a rate above 0; got -1" in beside_sentence(page.rate, "lowest")
+    assert "must be a rate above the lowest, -1; got -2" in beside_sentence(page.rate, "highest")
     assert not page.rate._progress.value
 
 

@@ -17,10 +17,10 @@ from workbench.cli.watching import columns
 from workbench.experiments.searching.batch_finder import BUDGET_SECONDS, find_batch_size
 from workbench.experiments.searching.rate_test import HIGHEST, LOWEST, STEPS, find_learning_rate
 from workbench.experiments.searching.results import (
-    SIZES,
+    SIZE_HEAD,
     batch_progress,
     batch_sentences,
-    beside,
+    beside_sentence,
     rate_progress,
     rate_sentences,
     size_cells,
@@ -120,9 +120,9 @@ def batch_report(found: FoundBatch) -> str:
         [*size_cells(trial), _bar((trial.examples_per_second or 0) / most) if trial.fits else ""]
         for trial in found.trials
     ]
-    lines = [*columns((*SIZES, ""), rows), "", *batch_sentences(found)]
+    lines = [*columns((*SIZE_HEAD, ""), rows), "", *batch_sentences(found)]
     if found.beside:
-        lines.append(beside(found.beside))
+        lines.append(beside_sentence(found.beside))
     largest, best = found.largest_per_replica_batch_size, found.best_per_replica_batch_size
     if largest is not None:
         lines.append(f"The largest that fits:  --per-replica-batch-size {largest}")

@@ -15,7 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from .asker import reply
-from .models.check import check_kind, check_model
+from .check_model import check_kind, check_model
 
 
 def size_bytes(variables: list) -> int:

@@ -1,4 +1,8 @@
-"""A comparison: candidates that a queue trains in turn; its process; those of a folder of runs."""
+"""A comparison: candidates that a queue trains in turn, several times each.
+
+Its folder holds the request, the queue's events, and the runs. The queue is a process that outlives
+the process that started it. It is alive while it holds the folder's lock.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ DEVICES, EVENTS, LOG, STOP = "devices.json", "queue.jsonl", "queue.log", "stop"
 State = Literal["running", "stopping", "finished", "stopped", "lost"]
 
 
-def lock_of(folder: Path) -> Path:
+def _lock_of(folder: Path) -> Path:
     """Return the lock that a comparison's queue holds while it lives."""
     return locks.lock_path(locks.state_dir(), folder)
 
@@ -36,7 +40,7 @@ def spawn(folder: Path) -> None:
     Raises:
         RunError: it is alive, or cannot be started.
     """
-    lock = locks.take(lock_of(folder))
+    lock = locks.take(_lock_of(folder))
     if lock is None:
         raise RunError(
             f"The comparison {folder.name} is still running. Stop it first, or let it finish."
@@ -113,7 +117,7 @@ class Comparison:
     @property
     def alive(self) -> bool:
         """Whether its queue is alive."""
-        return flock.held(lock_of(self.folder))
+        return flock.held(_lock_of(self.folder))
 
     @property
     def events(self) -> list[Event]:
@@ -235,6 +239,17 @@ class Comparison:
         return state
 
 
+class UnreadableComparison(Comparison):
+    """A comparison whose request is damaged; access to the request raises the reason."""
+
+    def __init__(self, folder: Path, why: RunError) -> None:
+        self.folder, self.why = folder, str(why)
+
+    @property
+    def request(self) -> Request:
+        raise RunError(self.why)
+
+
 def groups_of(comparison: Comparison) -> list[Group]:
     """Return a comparison's candidates with their runs; deleted runs are left out."""
     left_out, over = comparison.left_out, comparison.over
@@ -254,17 +269,6 @@ def groups_of(comparison: Comparison) -> list[Group]:
             )
         )
     return groups
-
-
-class UnreadableComparison(Comparison):
-    """A comparison whose request is damaged; access to the request raises the reason."""
-
-    def __init__(self, folder: Path, why: RunError) -> None:
-        self.folder, self.why = folder, str(why)
-
-    @property
-    def request(self) -> Request:
-        raise RunError(self.why)
 
 
 def list_comparisons(runs_dir: str | os.PathLike[str] | None = None) -> list[Comparison]:

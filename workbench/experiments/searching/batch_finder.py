@@ -13,6 +13,7 @@ from workbench import catalog
 from workbench.devices.machine import available_bytes, memory_bytes
 from workbench.experiments.searching.batch_trials import Plans, Search
 from workbench.experiments.searching.results import BatchProgress, FoundBatch
+from workbench.experiments.searching.watched import MIB
 from workbench.plan import PlanError, Problem
 from workbench.runs.processes.forks import loaded_ahead
 from workbench.runs.programs.own_data import inspect_data
@@ -21,13 +22,12 @@ if TYPE_CHECKING:
     from workbench.config import RunConfig
     from workbench.devices import Devices
 
-MIB = 2**20
 SHARE = 0.9
 """The share of the available memory; other processes may request the rest meanwhile."""
 BUDGET_SECONDS = 600.0
 
 
-def usual_limit_mib(processes: int) -> int:
+def _usual_limit_mib(processes: int) -> int:
     """Return the MiB that each of `processes` processes may have on this machine now."""
     available = available_bytes()
     if available is None:
@@ -35,7 +35,7 @@ def usual_limit_mib(processes: int) -> int:
     return max(1, int(available * SHARE) // processes // MIB)
 
 
-def check_limit(limit_mib: int | None, processes: int, *, on_cpu: bool) -> None:
+def _check_limit(limit_mib: int | None, processes: int, *, on_cpu: bool) -> None:
     """Refuse a limit below 1 MiB or, on a CPU, one that the processes cannot all have now.
 
     Raises:
@@ -96,10 +96,10 @@ def find_batch_size(
     plans = Plans(config, devices, facts)
     on_cpu = plans.first.physical_devices[0].startswith("CPU")
     processes = len(plans.first.tasks)
-    check_limit(memory_limit_mib, processes, on_cpu=on_cpu)
+    _check_limit(memory_limit_mib, processes, on_cpu=on_cpu)
     limit_mib = memory_limit_mib
     if on_cpu:
-        limit_mib = limit_mib or usual_limit_mib(processes)
+        limit_mib = limit_mib or _usual_limit_mib(processes)
     else:
         if limit_mib is not None:
             limited = dataclasses.replace(config, gpu_memory=limit_mib)

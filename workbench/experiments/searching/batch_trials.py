@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.experiments.searching.results import (
-    MIB,
     BatchProgress,
     Ended,
     FoundBatch,
@@ -23,7 +22,7 @@ from workbench.experiments.searching.results import (
     next_size,
     trials_left,
 )
-from workbench.experiments.searching.watched import End, Ending, run_watched
+from workbench.experiments.searching.watched import MIB, End, Ending, run_watched
 from workbench.plan import PlanError, make_plan
 from workbench.runs import RunError
 from workbench.runs.processes.environment import Launch
@@ -47,10 +46,6 @@ BACKSTOP_MIB_A_CORE = 64
 """Memory that a process may map beyond its limit without using it: thread stacks, arenas."""
 
 
-def with_size(config: RunConfig, size: int) -> RunConfig:
-    return dataclasses.replace(config, per_replica_batch_size=size, global_batch_size=None)
-
-
 class Plans:
     """The plans of all sizes."""
 
@@ -65,7 +60,10 @@ class Plans:
         """The largest size that data and memory allow."""
 
     def _plan(self, size: int) -> Plan:
-        return make_plan(with_size(self._config, size), self._devices, self._facts)
+        config = dataclasses.replace(
+            self._config, per_replica_batch_size=size, global_batch_size=None
+        )
+        return make_plan(config, self._devices, self._facts)
 
     def _most(self, whole: int) -> int:
         try:

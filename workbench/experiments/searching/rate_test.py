@@ -1,4 +1,7 @@
-"""The learning-rate range test: a run's own script, with a learning rate that rises each step."""
+"""The learning-rate range test: a run's own script, with a learning rate that rises each step.
+
+L. N. Smith, Cyclical Learning Rates for Training Neural Networks, WACV 2017, section 3.3.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +32,13 @@ if TYPE_CHECKING:
 
 BETA = 0.9
 """The weight of the past in the smoothed loss, so that it remembers about ten steps."""
-MEMORY = round(1 / (1 - BETA))
+SMOOTHED_STEPS = round(1 / (1 - BETA))
 DIVERGED = 4.0
 """A smoothed loss of more than this many times the best one has diverged."""
 PART = 10
 """The first tenth of the steps shows where the loss begins and how it scatters. Lines through a
 tenth of the steps show how steeply it falls."""
-LEAST = 5
+LEAST_OF_PART = 5
 ERRORS = 4.0
 """A fall counts if it is more than this many standard errors."""
 LEAST_FALL = 0.01
@@ -72,12 +75,12 @@ def smoothed(losses: Sequence[float]) -> list[float]:
 def has_diverged(losses: Sequence[float]) -> bool:
     """Return whether the last loss is not finite, or smoothed over `DIVERGED` times the best.
 
-    The first `MEMORY` - 1 values are not judged, because they are hardly smoothed yet. If the best
-    loss is below zero, a multiple makes no sense; then a rise by the same amount counts.
+    The first `SMOOTHED_STEPS` - 1 values are not judged, because they are hardly smoothed yet. If
+    the best loss is below zero, a multiple makes no sense; then a rise by the same amount counts.
     """
     if losses and not math.isfinite(losses[-1]):
         return True
-    values = smoothed(losses)[MEMORY - 1 :]
+    values = smoothed(losses)[SMOOTHED_STEPS - 1 :]
     if not values:
         return False
     best = min(values)
@@ -98,12 +101,12 @@ def read_curve(rates: Sequence[float], losses: Sequence[float], steps: int) -> R
         steps: the steps of the complete test; fewer were done if it diverged.
     """
     known = [loss for loss in losses if math.isfinite(loss)]
-    first = max(LEAST, steps // PART)
+    first = max(LEAST_OF_PART, steps // PART)
     if len(known) < 2 * first:
         few = f"The loss diverged, or the test ended, after {len(known)} steps: too few to read"
         return Reading(None, None, f"{few} the curve. Start at a lower rate.")
     raw, smooth = np.array(known), np.array(smoothed(known))
-    lowest = MEMORY - 1 + int(np.argmin(smooth[MEMORY - 1 :]))
+    lowest = SMOOTHED_STEPS - 1 + int(np.argmin(smooth[SMOOTHED_STEPS - 1 :]))
     start, scatter = float(raw[:first].mean()), float(raw[:first].std(ddof=1))
     error = scatter * math.sqrt((1 - BETA) / (1 + BETA) + 1 / first)
     least = max(ERRORS * error, LEAST_FALL * abs(start))

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from workbench.catalog import COMPILED
+from workbench.experiments.searching.watched import MIB
 from workbench.interval import student_t
 
 LEAST_SHARE = 0.9
@@ -15,9 +16,8 @@ NOTCH = 1.25
 """The factor within which the largest batch is found."""
 ROUND = 8
 """Between two sizes a multiple of this is chosen, because it suits arithmetic units and people."""
-MIB = 2**20
 Ended = Literal["memory", "data", "budget", "stopped"]
-SIZES = ("Per replica", "Global", "Peak MiB", "Step ms", "Examples/s", "95 %")
+SIZE_HEAD = ("Per replica", "Global", "Peak MiB", "Step ms", "Examples/s", "95 %")
 NO_FIT = "does not fit"
 
 
@@ -106,6 +106,8 @@ def doubling(most: int) -> list[int]:
 def next_size(fits: int | None, fails: int | None, most: int) -> int | None:
     """Return the size to try next; None if the largest is known to a factor of `NOTCH`.
 
+    Sizes are doubled until one fails; then the gap is halved on a geometric scale.
+
     Args:
         fits: the largest size that fits so far; None: no size fits so far.
         fails: the smallest size that does not fit; None: there is none so far.
@@ -182,7 +184,7 @@ class FoundBatch:
     trials: tuple[Trial, ...]
     """All trials, by size."""
     largest_per_replica_batch_size: int | None
-    """The largest size that fits, to a factor of `batch_search.NOTCH` if `ended` is memory."""
+    """The largest size that fits, to a factor of `NOTCH` if `ended` is memory."""
     best_per_replica_batch_size: int | None
     """The smallest whose examples per second do not differ significantly from the highest, and are
     at least nine tenths of it."""
@@ -226,7 +228,7 @@ class RateTest:
     losses: tuple[float | None, ...]
     """The loss of each step, the mean over all examples; None if it is not finite."""
     smoothed: tuple[float, ...]
-    """The finite losses, smoothed (`rate_curve.smoothed`)."""
+    """The finite losses, smoothed (`rate_test.smoothed`)."""
     suggestion: float | None
     """The rate that the optimizer should have; None if the curve shows none."""
     learning_rate: float | None
@@ -297,7 +299,7 @@ def batch_sentences(found: FoundBatch) -> list[str]:
     return sentences
 
 
-def beside(runs: Sequence[str]) -> str:
+def beside_sentence(runs: Sequence[str]) -> str:
     """Return how other runs on the same devices affect the measurements."""
     trained = f"{' and '.join(runs)} trained on the same devices meanwhile"
     return f"{trained}. On free devices, a larger size may fit, and every size is faster."

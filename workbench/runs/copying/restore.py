@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 import sys
@@ -23,7 +24,7 @@ from workbench.runs.folder.files import (
     run_folders,
     unwritable,
 )
-from workbench.runs.folder.plan import PLAN
+from workbench.runs.folder.plan import PLAN, read_plan
 from workbench.runs.folder.state import alive_error, is_alive
 
 from .mirror import TEMPORARY
@@ -132,9 +133,9 @@ def _settle(folder: Path, source: Path) -> None:
     card[INTERPRETER_HERE] = sys.executable
     _write(folder / CARD, card)
     if (source / MARK).exists():
-        plan = read_json(folder / PLAN)
-        plan["config"]["archive"] = str(source.parent)
-        _write(folder / PLAN, plan)
+        plan = read_plan(folder)
+        config = dataclasses.replace(plan.config, archive=str(source.parent))
+        _write(folder / PLAN, dataclasses.replace(plan, config=config).to_json())
     saved = Saved.read(folder / FOLDER)
     if saved is not None:
         state, whole = folder / FOLDER / STATE, saved.whole()

@@ -1,10 +1,10 @@
 """The runs that this machine started: any other folder among the runs is foreign code.
 
 A resume executes the run's script with the interpreter and in the folder that run.json names. With
-more epochs, it executes a script made from plan.json and devices.json. A script also
-imports modules from its own folder, before all others, and from the folder of the copies of the
-user's own files. Each run that this machine started is noted
-in the state folder, outside the folder of runs. The note has the digest of all of that.
+more epochs, it executes a script made from plan.json and devices.json. A script also imports
+modules from its own folder, before all others, and from the folder of the copies of the user's own
+files. Each run that this machine started is noted in the state folder, outside the folder of runs.
+The note has the digest of all of that.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from .files import (
 _NAMED = ("interpreter", "working_dir", "state_dir")
 """The values of run.json that a resume uses."""
 _FILES = ("config.json", "plan.json", "devices.json")
+"""The files of which a script is made; earlier releases made it from config.json."""
 _IMPORTED = (".py", ".pyc", ".so", ".pyd")
 """The endings of files that Python imports."""
 

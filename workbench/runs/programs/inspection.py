@@ -37,7 +37,7 @@ FIX_OWN = "Fix this error in your code."
 _IN_DATA = re.compile(r"^  File .*, in check_data$", re.MULTILINE)
 """A frame of the function that calls the user's function for data."""
 _IN_EXAMPLES = re.compile(
-    r'^  File ".*[/\\]models[/\\]check\.py", line \d+, in first_(?:example|labels)$', re.MULTILINE
+    r'^  File ".*[/\\]check_model\.py", line \d+, in first_(?:example|labels)$', re.MULTILINE
 )
 """A frame of a function that reads examples of a tf.data.Dataset."""
 

@@ -33,13 +33,61 @@ if TYPE_CHECKING:
     from workbench.plan import Plan
 
 
-def longest(run_dir: Path, plan: Plan) -> int:
+def xray(run_dir: Path, step: int) -> StepXray | WorkersXray:
+    """Do a step again, in separate processes, and return the values of every replica in it.
+
+    It starts from the nearest checkpoint at or before the step, or from the first weights. It goes
+    forward with the run's own script on its own strategy, and inspects the step. It takes some
+    seconds plus the time of the steps on the way. The run is not changed. The result is kept in
+    xray-N.json, which counts from 0, as all files of a run.
+
+    If workers do not wait for each other, there is no common step. Then the result is a
+    `WorkersXray`.
+
+    Args:
+        run_dir: a run, alive or over.
+        step: counted from 1, one that the run has done.
+
+    Raises:
+        RunError: the run has no such step, its precision scales losses, or a process fails.
+    """
+    plan = read_plan(run_dir)
+    shape, tasks = Shape.of(plan), plan.worker_tasks
+    result: StepXray | WorkersXray
+    index = step - FIRST_STEP
+    if shape.synchronous:
+        _require_unscaled(plan)
+        _require_done(step, steps_done(run_dir, plan, attempt_events(run_dir)))
+        replies = run_programs(run_dir, "xray", str(index), tasks=tasks)
+        row = recorded_row(run_dir, tasks, shape, index)
+        result = describe(dict(zip(tasks, replies, strict=True)), plan, row)
+    else:
+        _require_done(step, _longest(run_dir, plan))
+        result = _xray_workers(run_dir, plan, index)
+    write_text(run_dir / f"xray-{index}.json", json_text(asdict(result)))
+    return replace(result, step=step)
+
+
+def saved_xrays(run_dir: Path) -> list[StepXray | WorkersXray]:
+    """Return the kept X-rays of a run in the order of their steps, which count from 1.
+
+    Raises:
+        RunError: a kept X-ray cannot be read.
+    """
+    synchronous = read_plan(run_dir).synchronous
+    kind: type[StepXray | WorkersXray] = StepXray if synchronous else WorkersXray
+    kept = [read_measurement(path, kind) for path in run_dir.glob("xray-*.json")]
+    found = [replace(each, step=each.step + FIRST_STEP) for each in kept if each is not None]
+    return sorted(found, key=lambda each: each.step)
+
+
+def _longest(run_dir: Path, plan: Plan) -> int:
     """Return the largest number of steps that one worker has recorded."""
     shape = Shape.of(plan)
     return max(recorded_steps(run_dir / task, shape) for task in plan.worker_tasks)
 
 
-def xray_workers(run_dir: Path, plan: Plan, step: int) -> WorkersXray:
+def _xray_workers(run_dir: Path, plan: Plan, step: int) -> WorkersXray:
     """Return each worker's examples in its own step `step`, from 0, and the record of that step.
 
     The examples come from the run's own pipeline, in a process of the run's interpreter, which
@@ -70,54 +118,6 @@ def xray_workers(run_dir: Path, plan: Plan, step: int) -> WorkersXray:
             )
         )
     return WorkersXray(step, plan.strategy_label, workers)
-
-
-def xray(run_dir: Path, step: int) -> StepXray | WorkersXray:
-    """Do a step again, in separate processes, and return the values of every replica in it.
-
-    It starts from the nearest checkpoint at or before the step, or from the first weights. It goes
-    forward with the run's own script on its own strategy, and inspects the step. It takes some
-    seconds plus the time of the steps on the way. The run is not changed. The result is kept in
-    xray-N.json, which counts from 0, as all files of a run.
-
-    If workers do not wait for each other, there is no common step. Then the result is a
-    `WorkersXray`.
-
-    Args:
-        run_dir: a run, alive or over.
-        step: counted from 1, one that the run has done.
-
-    Raises:
-        RunError: the run has no such step, its precision scales losses, or a process fails.
-    """
-    plan = read_plan(run_dir)
-    shape, tasks = Shape.of(plan), plan.worker_tasks
-    result: StepXray | WorkersXray
-    index = step - FIRST_STEP
-    if shape.synchronous:
-        _require_unscaled(plan)
-        _require_done(step, steps_done(run_dir, plan, attempt_events(run_dir)))
-        replies = run_programs(run_dir, "xray", str(index), tasks=tasks)
-        row = recorded_row(run_dir, tasks, shape, index)
-        result = describe(dict(zip(tasks, replies, strict=True)), plan, row)
-    else:
-        _require_done(step, longest(run_dir, plan))
-        result = xray_workers(run_dir, plan, index)
-    write_text(run_dir / f"xray-{index}.json", json_text(asdict(result)))
-    return replace(result, step=step)
-
-
-def saved_xrays(run_dir: Path) -> list[StepXray | WorkersXray]:
-    """Return the kept X-rays of a run in the order of their steps, which count from 1.
-
-    Raises:
-        RunError: a kept X-ray cannot be read.
-    """
-    synchronous = read_plan(run_dir).synchronous
-    kind: type[StepXray | WorkersXray] = StepXray if synchronous else WorkersXray
-    kept = [read_measurement(path, kind) for path in run_dir.glob("xray-*.json")]
-    found = [replace(each, step=each.step + FIRST_STEP) for each in kept if each is not None]
-    return sorted(found, key=lambda each: each.step)
 
 
 def recorded_row(

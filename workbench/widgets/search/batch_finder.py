@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from workbench import units
 from workbench.experiments.searching.batch_finder import BUDGET_SECONDS, find_batch_size
 from workbench.experiments.searching.results import (
-    SIZES,
+    SIZE_HEAD,
     BatchProgress,
     FoundBatch,
     batch_progress,
     batch_sentences,
-    beside,
+    beside_sentence,
     size_cells,
     sizes_tried,
 )
@@ -116,7 +116,7 @@ class BatchFinderView(SearchView[BatchProgress, FoundBatch]):
 
 
 def _beside(runs: Sequence[str]) -> str:
-    return markup.notice("warning", beside(runs)) if runs else ""
+    return markup.notice("warning", beside_sentence(runs)) if runs else ""
 
 
 def table(trials: Sequence[Trial], largest: int | None = None, best: int | None = None) -> str:
@@ -130,5 +130,6 @@ def table(trials: Sequence[Trial], largest: int | None = None, best: int | None 
         notes += ["the largest that fits"] if size == largest else []
         notes += ["the best throughput"] if size == best else []
         rows.append([*size_cells(trial), ", ".join(notes)])
-    made = markup.table("Batch sizes tried", [*SIZES, "Notes"], rows, numeric=range(len(SIZES)))
+    numeric = range(len(SIZE_HEAD))
+    made = markup.table("Batch sizes tried", [*SIZE_HEAD, "Notes"], rows, numeric=numeric)
     return markup.scrolling("Batch sizes tried", made)

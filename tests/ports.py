@@ -7,8 +7,7 @@ from contextlib import ExitStack
 
 
 def free_ports(count: int) -> list[int]:
+    """Return ports that are free at this moment, on all of this machine's interfaces."""
     with ExitStack() as held:
-        servers = [held.enter_context(socket.socket()) for _ in range(count)]
-        for server in servers:
-            server.bind(("127.0.0.1", 0))
+        servers = [held.enter_context(socket.create_server(("", 0))) for _ in range(count)]
         return [server.getsockname()[1] for server in servers]

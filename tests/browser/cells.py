@@ -1,6 +1,6 @@
 """A model that a person defines in a cell."""
 
-OWN = """
+CELL_OF_OWN_MODEL = """
 import pandas as pd
 import tensorflow as tf
 from workbench import Workbench
