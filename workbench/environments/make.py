@@ -85,9 +85,11 @@ def _make(
         uv.run("venv", "--relocatable", "--no-project", "--python", interpreter, str(made))
         report.begin(f"installing {' and '.join(build.requirements)}")
         python = made / "bin" / "python"
-        # With pip, people can add packages. Without bytecode, the first run would start later.
+        # Without bytecode, the first run would start later. With pip, people can add packages, but
+        # where no index may be asked, there may be no wheel of it.
         options = ("--compile-bytecode", "--python", str(python))
-        uv.run("pip", "install", *options, *build.requirements, "pip")
+        more = "--no-index" if os.environ.get("PIP_NO_INDEX") else "pip"
+        uv.run("pip", "install", *options, *build.requirements, more)
         report.begin("importing TensorFlow in the environment")
         notes = report.during(lambda: check.import_in(python, build, os.environ))
         report.tick()

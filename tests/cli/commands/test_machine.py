@@ -16,11 +16,11 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def own_terminal(tmp_path: Path) -> Terminal:
-    """A terminal whose pip looks for wheels only in an empty folder."""
+    """A terminal whose uv looks for wheels only in an empty folder."""
     made = Terminal(tmp_path)
+    (tmp_path / "wheels").mkdir()
     made.environment |= {
         "WORKBENCH_ENVIRONMENTS": str(tmp_path / "environments"),
-        "PIP_CONFIG_FILE": "/dev/null",
         "PIP_NO_INDEX": "1",
         "PIP_FIND_LINKS": str(tmp_path / "wheels"),
     }
@@ -39,13 +39,13 @@ def test_a_failure_is_reported_after_the_steps_before_it(own_terminal: Terminal)
     done = own_terminal.type("environment", "--build", "tpu")
     assert done.returncode == 1
     assert "3 of 4: installing tensorflow-tpu==2.20.0 and libtpu==0.0.21.1" in done.stderr
-    assert "must have a wheel for this Python and machine; got " in done.stderr
+    assert "must have wheels for this Python and machine; got " in done.stderr
     assert done.stdout == ""
 
 
 @pytest.mark.skipif(platform.system() != "Linux", reason="the build for the CPU is for Linux")
 def test_the_command_prints_only_the_interpreter(own_terminal: Terminal) -> None:
-    """Pip finds a stand-in with the name and version of the build."""
+    """uv finds a stand-in with the name and version of the build."""
     build = BUILDS["cpu"]
     wheels = own_terminal.folder / "wheels"
     stand_ins.write_wheel(wheels, version=build.version, distribution=build.distribution)
