@@ -14,8 +14,7 @@ from workbench.cli.watching import show
 from workbench.experiments.comparing.measures import measure
 from workbench.experiments.scaling import speeds_of
 from workbench.exports import export_runs
-from workbench.feed.row import row_of
-from workbench.feed.snapshot import RunSnapshot, snapshot_parts
+from workbench.feed import parts_of, row_of
 from workbench.report import write_report
 from workbench.runs import Run
 from workbench.runs.folder.locks import state_dir
@@ -49,12 +48,12 @@ def rate(run: Run) -> float:
 
 
 def test_every_reader_gives_the_same_speed(run: Run, rate: float) -> None:
-    snapshot = snapshot_parts(RunSnapshot.at(run, run.plan))
+    parts = parts_of(run, run.summary)
     speeds = {
         "run --json": run.result()["examples_per_second"],
-        "list in a notebook": run.outline.examples_per_second,
+        "list in a notebook": run.summary.examples_per_second,
         "list in JupyterLab": row_of(run)["results"]["examples_per_second"],
-        "run view": snapshot["results"]["examplesPerSecond"],
+        "run view": parts["results"]["examplesPerSecond"],
         "compare": measure(run).examples_per_second,
         "scale": next(iter(speeds_of(run, [run]).values()))[1],
         "why": read_recorded(run).examples_per_second,
@@ -65,7 +64,7 @@ def test_every_reader_gives_the_same_speed(run: Run, rate: float) -> None:
 def test_every_text_shows_the_same_speed(run: Run, rate: float, tmp_path: Path) -> None:
     shown = f"{units.number(rate)} examples per second"
     assert f"{shown}, {units.STEADY}" in show(run)
-    assert shown in head(RunSnapshot.at(run, run.plan))
+    assert shown in head(run.summary)
     page = write_report([run], tmp_path / "report.html").read_text()
     assert f"<dd>{units.number(rate)}</dd>" in page
     assert units.STEADY in page
@@ -80,13 +79,12 @@ def test_every_place_has_the_same_results(run: Run) -> None:
     results = {name: result[name] for name in names}
     last = [event for event in events if event["event"] == "epoch"][-1]
     assert results == {name: last[name] for name in names}
-    assert run.results == results
     row = row_of(run)["results"]
     assert {name: row[name] for name in names} == results
     measures = measure(run)
     assert {name: getattr(measures, name) for name in names} == results
-    assert run.outline.test_accuracy == results["test_accuracy"]
-    sent = snapshot_parts(RunSnapshot.at(run, run.plan))["results"]
+    assert run.summary.results == results
+    sent = parts_of(run, run.summary)["results"]
     assert [sent["loss"], sent["accuracy"], sent["testAccuracy"]] == [
         *(results["loss"], results["accuracy"], results["test_accuracy"])
     ]
@@ -97,10 +95,10 @@ def test_every_place_has_the_same_results(run: Run) -> None:
 def test_every_place_has_the_same_duration(run: Run, tmp_path: Path) -> None:
     seconds = run.ledger.seconds
     assert seconds is not None
-    assert run.outline.seconds == run.totals.seconds == seconds
-    snapshot = snapshot_parts(RunSnapshot.at(run, run.plan))
-    assert snapshot["results"]["seconds"] == snapshot["ledger"]["seconds"] == seconds
-    assert sum(value for _, value in snapshot["ledger"]["whole"]) == pytest.approx(seconds)
+    assert run.summary.seconds == run.totals.seconds == seconds
+    parts = parts_of(run, run.summary)
+    assert parts["results"]["seconds"] == parts["ledger"]["seconds"] == seconds
+    assert sum(value for _, value in parts["ledger"]["whole"]) == pytest.approx(seconds)
     assert f"duration    {units.duration(seconds)}: " in show(run)
     page = write_report([run], tmp_path / "report.html").read_text()
     assert f"The whole run: {units.duration(seconds)}" in page

@@ -51,10 +51,10 @@ def timed(real, times):
         return result
     return turn
 def measured(real):
-    def news(feed, snapshot):
+    def news(feed, parts):
         began = time.thread_time()
-        message = real(feed, snapshot)
-        if message is not None and snapshot is None:
+        message = real(feed, parts)
+        if message is not None and parts is None:
             updates.append(time.thread_time() - began)
             sizes.append(message.bytes + len(json.dumps(message.content)))
         return message

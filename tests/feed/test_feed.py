@@ -14,14 +14,11 @@ import pytest
 
 from tests.widgets.folders import BATCH, CONFIG, records, write_epoch, write_run, write_steps
 from workbench import RunConfig
-from workbench.feed import Message, RunFeed, RunSnapshot, nothing
-from workbench.feed.snapshot import offered
+from workbench.feed import Message, RunFeed, nothing, parts_of
 from workbench.runs import Run, RunError
 from workbench.runs.folder.state import take_lock
 from workbench.runs.records.curves import MOST_POINTS
 from workbench.runs.records.live import Window
-
-ALIVE = ("queued", "starting", "running")
 
 
 @pytest.fixture
@@ -34,8 +31,8 @@ def feed(run: Run) -> RunFeed:
     return RunFeed(run)
 
 
-def snapshot(feed: RunFeed) -> RunSnapshot:
-    return RunSnapshot.at(feed.run, feed.plan)
+def read(feed: RunFeed) -> dict[str, Any]:
+    return parts_of(feed.run, feed.run.summary)
 
 
 def add_steps(run: Run, first: int, rows: np.ndarray) -> None:
@@ -53,8 +50,8 @@ def unpack(message: Message) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def news(feed: RunFeed, *, with_snapshot: bool = False) -> Message:
-    message = feed.news(snapshot(feed) if with_snapshot else None)
+def news(feed: RunFeed, *, with_parts: bool = False) -> Message:
+    message = feed.news(read(feed) if with_parts else None)
     assert message is not None
     return message
 
@@ -62,7 +59,7 @@ def news(feed: RunFeed, *, with_snapshot: bool = False) -> Message:
 def test_the_first_message_has_all_points_and_the_next_only_new_points(
     feed: RunFeed, run: Run
 ) -> None:
-    first = news(feed, with_snapshot=True)
+    first = news(feed, with_parts=True)
     assert first.content["whole"]
     across, values = unpack(first)
     np.testing.assert_array_equal(across[0], np.arange(1, 21))
@@ -80,19 +77,19 @@ def test_the_first_message_has_all_points_and_the_next_only_new_points(
 
 
 def test_an_unchanged_run_makes_no_message(feed: RunFeed) -> None:
-    news(feed, with_snapshot=True)
+    news(feed, with_parts=True)
     assert feed.news(None) is None
 
 
 def test_a_later_message_has_only_the_parts_that_changed(feed: RunFeed, run: Run) -> None:
-    assert set(news(feed, with_snapshot=True).content["parts"]) >= {
+    assert set(news(feed, with_parts=True).content["parts"]) >= {
         "head",
         "lanes",
         "logs",
         "epochs",
     }
     (run.dir / "worker-0" / "log.txt").write_text("another line\n")
-    message = news(feed, with_snapshot=True)
+    message = news(feed, with_parts=True)
     assert message.content["parts"]["logs"] == {"worker-0": "another line"}
     assert "head" not in message.content["parts"]
     assert "points" not in message.content
@@ -101,7 +98,7 @@ def test_a_later_message_has_only_the_parts_that_changed(feed: RunFeed, run: Run
 
 
 def test_the_complete_run_is_repeated_with_the_same_sequence_number(feed: RunFeed) -> None:
-    sent = news(feed, with_snapshot=True)
+    sent = news(feed, with_parts=True)
     whole = feed.whole()
     assert whole.content["whole"]
     assert whole.content["sequence"] == sent.content["sequence"]
@@ -112,7 +109,7 @@ def test_the_complete_run_is_repeated_with_the_same_sequence_number(feed: RunFee
 def test_two_feeds_of_one_run_have_equal_points_and_different_names(
     feed: RunFeed, run: Run
 ) -> None:
-    one, two = news(feed, with_snapshot=True), news(RunFeed(run), with_snapshot=True)
+    one, two = news(feed, with_parts=True), news(RunFeed(run), with_parts=True)
     assert one.buffers == two.buffers
     assert one.content["feed"] != two.content["feed"]
 
@@ -206,10 +203,10 @@ def test_the_time_axis_rises_when_the_clock_goes_back(run: Run, feed: RunFeed) -
 
 
 def test_all_pages_of_a_deleted_run_receive_the_reason(feed: RunFeed) -> None:
-    news(feed, with_snapshot=True)
+    news(feed, with_parts=True)
     shutil.rmtree(feed.run.dir)
     with pytest.raises(RunError):
-        snapshot(feed)
+        read(feed)
     assert feed.end("gone for good").content["parts"] == {"gone": "gone for good"}
     assert feed.whole().content["parts"]["gone"] == "gone for good"
 
@@ -219,23 +216,10 @@ def test_a_page_without_an_open_run_has_no_parts() -> None:
     assert nothing().content["parts"] == {}
 
 
-@pytest.mark.parametrize(
-    ("status", "actions"),
-    [
-        *((status, ["stop"]) for status in ALIVE),
-        ("stopping", []),
-        ("finished", ["train_on", "delete"]),
-        *((status, ["resume", "delete"]) for status in ("stopped", "failed", "lost")),
-    ],
-)
-def test_the_offered_actions_depend_on_the_state(status: str, actions: list[str]) -> None:
-    assert offered(status) == actions
-
-
 def test_a_failed_run_has_the_cause_and_the_fix(tmp_path: Path) -> None:
     values: dict[str, Any] = {"cause": "No memory.", "task": "worker-0", "log": "x", "fix": "Less."}
     run = write_run(tmp_path, "failed", 3, **values)
-    parts = news(RunFeed(run), with_snapshot=True).content["parts"]
+    parts = news(RunFeed(run), with_parts=True).content["parts"]
     assert parts["failure"]["cause"] == "No memory."
     assert parts["failure"]["fix"] == "Less."
     assert parts["head"]["alive"] is False
@@ -246,11 +230,11 @@ def test_the_progress_of_a_run_that_starts_has_its_stage(tmp_path: Path) -> None
     feed, lock = RunFeed(run), take_lock(run.dir)
     assert lock is not None
     try:
-        parts = news(feed, with_snapshot=True).content["parts"]
+        parts = news(feed, with_parts=True).content["parts"]
         assert parts["progress"]["stage"] == "Starting the processes"
     finally:
         os.close(lock)
-    assert news(feed, with_snapshot=True).content["parts"]["progress"]["stage"] == ""
+    assert news(feed, with_parts=True).content["parts"]["progress"]["stage"] == ""
 
 
 @pytest.mark.parametrize("strategy", ["multi_worker_mirrored", "parameter_server"])
@@ -262,7 +246,7 @@ def test_each_task_has_a_lane_and_only_synchronous_workers_have_a_joined_line(
         (run.dir / worker).mkdir(exist_ok=True)
         write_steps(run.dir / worker, 0, records(10)[:, :1])
     feed = RunFeed(run)
-    message = news(feed, with_snapshot=True)
+    message = news(feed, with_parts=True)
     lanes = {lane["task"]: lane for lane in message.content["parts"]["lanes"]}
     assert tuple(lanes) == feed.plan.tasks
     assert [lanes[name]["step"] for name in ("worker-0", "worker-1")] == [10, 10]
@@ -279,7 +263,7 @@ def test_copies_in_an_archive_have_a_lane_and_a_log(feed: RunFeed, run: Run) -> 
         with (run.dir / "archive.jsonl").open("a") as file:
             event = {"time": 0.0, "event": name, "folder": "/drive/it", **values}
             file.write(json.dumps(event) + "\n")
-        parts = news(feed, with_snapshot=True).content["parts"]
+        parts = news(feed, with_parts=True).content["parts"]
         lane = next(lane for lane in parts["lanes"] if lane["task"] == "archive")
         return lane, parts["logs"]["archive"].splitlines()[-1][9:]
 

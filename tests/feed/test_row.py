@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.widgets.folders import write_run
-from workbench.feed.row import row_of
+from workbench.feed import row_of
 from workbench.runs import Run, RunError
 from workbench.runs.folder.state import take_lock
 

@@ -15,8 +15,7 @@ from unittest.mock import patch
 import numpy as np
 
 from tests.widgets.folders import records, write_run, write_steps
-from workbench.feed import Message, RunFeed
-from workbench.feed.snapshot import RunSnapshot
+from workbench.feed import Message, RunFeed, parts_of
 from workbench.runs import Run
 from workbench.runs.records.live import Window
 from workbench.server.channels import RunsChannel
@@ -42,7 +41,7 @@ def all_frames() -> dict[str, bytes]:
 def _of_a_run(run: Run, names: dict[str, str]) -> dict[str, str | bytes]:
     """Return the frames of a run; `names` has a fixed value for each value that changes."""
     feed = RunFeed(run)
-    feed.news(RunSnapshot.at(run, run.plan))
+    feed.news(parts_of(run, run.summary))
     whole = feed.whole()
     names = {**names, whole.content["feed"]: FEED}
     frames = {"whole.bin": _frame(whole, names)}

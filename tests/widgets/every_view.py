@@ -25,7 +25,7 @@ import plotly.graph_objects as go
 from tests.waiting import LIMIT_SECONDS
 from tests.widgets.folders import write_run
 from workbench import RunConfig, Workbench
-from workbench.feed import RunFeed, RunSnapshot
+from workbench.feed import RunFeed, parts_of
 from workbench.widgets.run.plain_view import PLOTLY_MIME, PlainView
 from workbench.widgets.run.predictions import Predictions
 from workbench.widgets.run.xray_view import Xray
@@ -68,9 +68,9 @@ def make_views(root: Path) -> list[Any]:
     assert workbench._run.wait(LIMIT_SECONDS)
     plain = PlainView(lambda *_: None)
     feed = RunFeed(run)
-    snapshot = RunSnapshot.at(run, feed.plan)
-    assert feed.news(snapshot) is not None
-    plain.show(snapshot, feed)
+    summary = run.summary
+    assert feed.news(parts_of(run, summary)) is not None
+    plain.show(summary, feed)
     assert "step 156 of 156" in plain._head.value, plain._head.value
     assert set(plain._figure.outputs[0]["data"]) >= {PLOTLY_MIME, "image/png"}
     workbench._ipython_display_()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.widgets.folders import write_run
-from workbench.feed import RunFeed, RunSnapshot
+from workbench.runs import Summary
 from workbench.widgets.host_notes import HostNotes
 from workbench.widgets.parts.copy_button import CopyButton
 
@@ -14,10 +14,10 @@ CELL = "from workbench import follow\nawait follow()"
 
 
 @pytest.fixture
-def running(tmp_path: Path) -> RunSnapshot:
-    """A snapshot of a run that trains."""
+def running(tmp_path: Path) -> Summary:
+    """The summary of a run that trains."""
     run = write_run(tmp_path, steps=10)
-    return replace(RunSnapshot.at(run, RunFeed(run).plan), status="running")
+    return replace(run.summary, status="running")
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HostNotes:
 
 
 def test_while_a_run_trains_a_cell_that_follows_it_is_shown(
-    notes: HostNotes, running: RunSnapshot, tmp_path: Path
+    notes: HostNotes, running: Summary, tmp_path: Path
 ) -> None:
     assert f"Runs are in {tmp_path}." in notes._keeping.value
     assert "Archive folder" in notes._keeping.value
@@ -41,9 +41,7 @@ def test_while_a_run_trains_a_cell_that_follows_it_is_shown(
     assert (notes._awake.value, notes._copy.children) == ("", ())
 
 
-def test_no_cell_is_shown_while_a_cell_follows_the_run(
-    notes: HostNotes, running: RunSnapshot
-) -> None:
+def test_no_cell_is_shown_while_a_cell_follows_the_run(notes: HostNotes, running: Summary) -> None:
     notes.note_following(True)
     notes.show(running)
     assert notes._awake.value == ""
@@ -51,7 +49,7 @@ def test_no_cell_is_shown_while_a_cell_follows_the_run(
     assert CELL in notes._awake.value
 
 
-def test_on_an_own_machine_there_are_no_notes(running: RunSnapshot, tmp_path: Path) -> None:
+def test_on_an_own_machine_there_are_no_notes(running: Summary, tmp_path: Path) -> None:
     notes = HostNotes(tmp_path)
     notes.show(running)
     assert (notes._awake.value, notes._keeping.value) == ("", "")

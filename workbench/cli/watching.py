@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, TextIO
 from workbench import units
 
 from ..plan.launching import runs_on
-from ..runs.listing import why_unreadable
+from ..runs.listing import Unreadable, summary_in_list
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from workbench.runs.records.ledger import Ledger
 
-    from ..runs import Progress, Run
+    from ..runs import Progress, Run, Summary
 
 LINE_WIDTH = 98
 """The width of a paragraph, in characters."""
@@ -79,39 +79,37 @@ def exit_status(run: Run) -> int:
 
 def show(run: Run) -> str:
     """Return a run's card."""
-    result, progress, plan, ledger = run.result(), run.progress, run.plan, run.ledger
+    summary = run.summary
+    progress, plan = summary.progress, summary.plan
     lines = [
-        run.id if run.title == run.id else f"{run.id}  {shown(run.title)}",
-        f"  status      {result['status']}{_note(progress)}",
+        run.id if summary.title == run.id else f"{run.id}  {shown(summary.title)}",
+        f"  status      {summary.status}{_note(progress)}",
         f"  strategy    {plan.strategy_label}, {plan.who_trains}, {plan.loop}",
         *([f"  runs on     {place}"] if (place := runs_on(run.config)) else []),
-        f"  step        {result['steps']:,} of {progress.total_steps:,}",
+        f"  step        {progress.step:,} of {progress.total_steps:,}",
     ]
-    for name in ("loss", "accuracy", "test_loss", "test_accuracy"):
-        if result[name] is not None:
-            lines.append(f"  {name.replace('_', ' '):<11} {result[name]:.4f}")
-    lines += _speeds(result["examples_per_second"], progress)
-    lines += _times(ledger)
+    for name, value in summary.results.items():
+        if value is not None:
+            lines.append(f"  {name.replace('_', ' '):<11} {value:.4f}")
+    lines += _speed(summary)
+    lines += _times(run.ledger)
     lines += [f"  missing     steps {first} to {last}" for first, last in run.missing]
     lines += _changed(progress)
     lines.append(f"  folder      {run.dir}")
     lines += _copies(run)
-    if failure := run.failure:
+    if failure := summary.failure:
         lines += [f"  cause       {failure.cause}", f"  fix         {failure.fix}"]
         lines += [f"  | {line}" for line in failure.log_tail.splitlines()[-10:]]
     return "\n".join(lines)
 
 
-def _speeds(steady: float | None, progress: Progress) -> list[str]:
-    """Return a line for the steady state, and one for the last seconds of a run that trains."""
+def _speed(summary: Summary) -> list[str]:
+    """Return a line for the speed: of the last seconds of a run that trains, else steady."""
     from workbench.runs.records.speed import RECENT
 
-    named = {units.STEADY: steady, RECENT: progress.examples_per_second}
-    return [
-        f"  speed       {units.number(rate)} examples per second, {name}"
-        for name, rate in named.items()
-        if rate is not None
-    ]
+    rate, when = summary.examples_per_second, RECENT if summary.alive else units.STEADY
+    line = f"  speed       {units.number(rate)} examples per second, {when}"
+    return [] if rate is None else [line]
 
 
 def _copies(run: Run) -> list[str]:
@@ -160,20 +158,19 @@ def shown(text: str) -> str:
 
 def _row(run: Run) -> tuple[str, ...]:
     started = datetime.fromtimestamp(run.created).strftime("%Y-%m-%d %H:%M") if run.created else ""
-    try:
-        outline = run.outline
-    except Exception as error:  # the other runs must still be listed
-        return run.id, started, "unreadable", "", "", "", "", why_unreadable(error)
-    accuracy = outline.test_accuracy
+    summary = summary_in_list(run)
+    if isinstance(summary, Unreadable):
+        return run.id, started, summary.status, "", "", "", "", summary.error
+    plan, accuracy = summary.plan, summary.results["test_accuracy"]
     return (
         run.id,
         started,
-        outline.status,
-        f"{outline.strategy} on {outline.who_trains}",
-        str(outline.data),
-        f"{outline.steps:,}",
+        summary.status,
+        f"{plan.strategy} on {plan.who_trains}",
+        plan.data,
+        f"{summary.progress.step:,}",
         "" if accuracy is None else f"{accuracy:.2%}",
-        run.title,
+        summary.title,
     )
 
 

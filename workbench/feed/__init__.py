@@ -1,9 +1,8 @@
 """The messages about a run that a page receives, from a kernel or from a server."""
 
 from .feed import VERSION, Message, RunFeed, nothing
+from .parts import describe, ends_of_logs, parts_of, row_of
 from .polling import Poll, Polling
-from .row import row_of
-from .snapshot import RunSnapshot, describe
 
 __all__ = [
     "VERSION",
@@ -11,8 +10,9 @@ __all__ = [
     "Poll",
     "Polling",
     "RunFeed",
-    "RunSnapshot",
     "describe",
+    "ends_of_logs",
     "nothing",
+    "parts_of",
     "row_of",
 ]

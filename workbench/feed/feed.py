@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from workbench.runs.records.live import LiveRun, Window
 
-from .snapshot import RunSnapshot, epoch_part, snapshot_parts
+from .parts import epoch_part
 
 if TYPE_CHECKING:
     from workbench.points import Curve, EpochPoints, Points
@@ -68,14 +69,15 @@ class RunFeed:
         self._sequence = 0
         self._parts: dict[str, Any] = {}
 
-    def news(self, snapshot: RunSnapshot | None) -> Message | None:
+    def news(self, read: Mapping[str, Any] | None) -> Message | None:
         """Read the new data of the run and return it as a message; None if nothing is new.
 
-        `snapshot` is the newest one, if there is one. The first message is complete.
+        `read` has the newest parts, as `parts_of` returns them, if they were read. The first
+        message is complete.
         """
         with self._guard:
-            parts = snapshot_parts(snapshot) if snapshot else {}
-            if self._live.poll() or snapshot:
+            parts = dict(read or {})
+            if self._live.poll() or read:
                 numbers = [row["epoch"] for row in self._live.epoch_rows()]
                 parts["epochs"] = epoch_part(numbers, self._live.epochs())
             changed = {name: part for name, part in parts.items() if self._parts.get(name) != part}

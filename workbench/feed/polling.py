@@ -5,18 +5,20 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from .snapshot import RunSnapshot
+from .parts import parts_of
 
 if TYPE_CHECKING:
+    from workbench.runs import Summary
+
     from .feed import Message, RunFeed
 
 NEWS_SECONDS = 0.1
 POLL_SECONDS = 0.5
 LOOKS_OF_PROCESSOR, LOOKS_OF_TIME = 30, 3
-"""The time from snapshot to snapshot, as multiples of the processor time and of the whole time that
-a snapshot takes.
+"""The time from summary to summary, as multiples of the processor time and of the whole time that
+a summary takes.
 
-A snapshot of a long run takes long. Beside a run that uses all cores it waits for its turn, which
+A summary of a long run takes long. Beside a run that uses all cores it waits for its turn, which
 costs nothing; on a slow disk it holds back the curves.
 """
 OVER_SECONDS = 2.0
@@ -25,8 +27,8 @@ OVER_SECONDS = 2.0
 class Poll(NamedTuple):
     """The result of one poll."""
 
-    snapshot: RunSnapshot | None
-    """The newest snapshot; None if no snapshot was due."""
+    summary: Summary | None
+    """The newest summary; None if no summary was due."""
     news: Message | None
     pause_seconds: float
     """The pause until the next poll."""
@@ -37,8 +39,8 @@ class Polling:
 
     def __init__(self, feed: RunFeed) -> None:
         self._feed = feed
-        self.last: RunSnapshot | None = None
-        self._snapshot_due_at = 0.0
+        self.last: Summary | None = None
+        self._summary_due_at = 0.0
 
     def poll(self, *, watched: bool) -> Poll:
         """Read the run once; the pause until the next poll is shorter while a page watches.
@@ -50,13 +52,14 @@ class Polling:
         run = self._feed.run
         if last is not None and not last.alive and run.status == last.status:
             return Poll(None, None, OVER_SECONDS)
-        snapshot = None
-        if began >= self._snapshot_due_at:
-            self.last = snapshot = RunSnapshot.at(run, self._feed.plan)
+        summary = parts = None
+        if began >= self._summary_due_at:
+            self.last = summary = run.summary
+            parts = parts_of(run, summary)
             processor_seconds = time.thread_time() - worked
             seconds = time.monotonic() - began
             pauses = LOOKS_OF_PROCESSOR * processor_seconds, LOOKS_OF_TIME * seconds
-            self._snapshot_due_at = began + max(POLL_SECONDS, *pauses)
-        news = self._feed.news(snapshot)
+            self._summary_due_at = began + max(POLL_SECONDS, *pauses)
+        news = self._feed.news(parts)
         pause_seconds = NEWS_SECONDS if watched else POLL_SECONDS
-        return Poll(snapshot, news, max(0.02, pause_seconds - (time.monotonic() - began)))
+        return Poll(summary, news, max(0.02, pause_seconds - (time.monotonic() - began)))

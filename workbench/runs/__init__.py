@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .records.reader import Block, StepReader
     from .run import Run
     from .start import start_run, start_script
+    from .summary import Summary
 
 _HOMES = {
     "Block": ".records.reader",
@@ -25,6 +26,7 @@ _HOMES = {
     "Run": ".run",
     "RunError": ".folder.files",
     "StepReader": ".records.reader",
+    "Summary": ".summary",
     "archived_runs": ".listing",
     "list_runs": ".listing",
     "inspect_data": ".programs.own_data",
@@ -41,6 +43,7 @@ __all__ = [
     "Run",
     "RunError",
     "StepReader",
+    "Summary",
     "archived_runs",
     "inspect_data",
     "list_runs",

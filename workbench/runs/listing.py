@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from workbench.runs.copying.restore import archived_folders, restore
 from workbench.runs.folder.files import RunError, find_run, full_path, run_folders, runs_root
@@ -15,8 +16,11 @@ from workbench.runs.run import Run
 
 if TYPE_CHECKING:
     from workbench.runs.folder.state import Status
-    from workbench.runs.outline import Outline
     from workbench.runs.records.progress import Progress
+    from workbench.runs.summary import Summary
+
+T = TypeVar("T")
+UNREADABLE = "unreadable"
 
 
 class UnreadableRun(Run):
@@ -36,10 +40,7 @@ class UnreadableRun(Run):
         raise RunError(self.why)
 
     @property
-    def outline(self) -> Outline:
-        raise RunError(self.why)
-
-    def result(self) -> dict[str, Any]:
+    def summary(self) -> Summary:
         raise RunError(self.why)
 
 
@@ -49,6 +50,44 @@ def listed(folder: Path) -> Run:
         return Run(folder)
     except RunError as error:
         return UnreadableRun(folder, error)
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A run that a list shows with the reason why it cannot be read."""
+
+    run: Run
+    error: str
+    status: ClassVar = UNREADABLE
+    alive: ClassVar = False
+
+    @property
+    def title(self) -> str:
+        """The run's title."""
+        return self.run.title
+
+    @property
+    def actions(self) -> list[str]:
+        """A folder without a readable run.json may be anything, so it cannot be deleted."""
+        return [] if isinstance(self.run, UnreadableRun) else ["delete"]
+
+    def to_json(self) -> dict[str, str]:
+        """Return the run and the reason as `workbench runs list --json` prints them."""
+        known = {"run": self.run.id, "dir": str(self.run.dir)}
+        return {**known, "status": self.status, "error": self.error}
+
+
+def read_in_list(run: Run, read: Callable[[Run], T]) -> T | Unreadable:
+    """Return what `read` reads of a run, or why it cannot be read: the other runs are listed."""
+    try:
+        return read(run)
+    except Exception as error:  # any of its files can be damaged in any way
+        return Unreadable(run, why_unreadable(error))
+
+
+def summary_in_list(run: Run) -> Summary | Unreadable:
+    """Return the summary of a run in a list; see `read_in_list`."""
+    return read_in_list(run, lambda run: run.summary)
 
 
 def why_unreadable(error: Exception) -> str:

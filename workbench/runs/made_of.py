@@ -13,22 +13,15 @@ if TYPE_CHECKING:
     from workbench.plan import Plan
     from workbench.plan.plan import OwnFunction
 
-    from .run import Run
-
 WORK = ("model", "data", "batch")
 """The values that make the work of a step. Runs are ranked only among those that share them."""
 
 
-def made_of(run: Run) -> dict[str, str]:
-    """Return the values that are equal in runs that train the same, by their names.
-
-    Raises:
-        RunError: the run's plan is missing or cannot be read.
-    """
-    plan = run.plan
+def made_of(run_dir: Path, plan: Plan) -> dict[str, str]:
+    """Return the values that are equal in runs that train the same, by their names."""
     return {
-        "data": _data(run, plan),
-        "model": _named(run, plan.model, plan.own_model),
+        "data": _data(run_dir, plan),
+        "model": _named(run_dir, plan.model, plan.own_model),
         "batch": batch_of(plan),
         "seed": str(plan.config.seed),
         "learning rate": str(plan.learning_rate),
@@ -43,7 +36,7 @@ def batch_of(plan: Plan) -> str:
     return f"{whole:,}" if whole else f"{plan.per_replica_batch_size:,} per worker"
 
 
-def _data(run: Run, plan: Plan) -> str:
+def _data(run_dir: Path, plan: Plan) -> str:
     """Return the data and what decides them besides the seed, in words."""
     config = plan.config
     if plan.data == "synthetic":
@@ -51,16 +44,16 @@ def _data(run: Run, plan: Plan) -> str:
             f"{plan.data} with {config.synthetic_examples:,} examples of "
             f"{config.synthetic_features:,} features and noise {config.synthetic_noise:g}"
         )
-    named = _named(run, plan.data, plan.own_data)
+    named = _named(run_dir, plan.data, plan.own_data)
     return named if plan.own_data is None else f"{named} with {plan.num_train_examples:,} examples"
 
 
-def _named(run: Run, name: str, own: OwnFunction | None) -> str:
+def _named(run_dir: Path, name: str, own: OwnFunction | None) -> str:
     """Return the name of data or of a model; of the user's own function also its source's hash."""
     if own is None:
         return name
     if own.source is not None:
         found: str | None = sha256(own.source)
     else:
-        found = newest_hash(supervisor_events(run.dir), own.module or "")
+        found = newest_hash(supervisor_events(run_dir), own.module or "")
     return f"{Path(name).name} (sha256 {found[:8]})" if found else name

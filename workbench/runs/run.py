@@ -23,7 +23,6 @@ from workbench.runs.folder.files import (
     read_json,
     read_script,
     runs_root,
-    sha256,
     unwritable,
     write_text,
 )
@@ -59,7 +58,7 @@ if TYPE_CHECKING:
     from workbench.runs.records.ledger import Ledger
     from workbench.runs.records.progress import Progress
 
-    from .outline import Outline
+    from .summary import Summary
 
 WAIT_POLL_SECONDS = 0.1
 
@@ -151,11 +150,11 @@ class Run:
         return read_progress(self.dir)
 
     @property
-    def outline(self) -> Outline:
-        """The values that a list shows of the run, from a few small reads."""
-        from .outline import read_outline
+    def summary(self) -> Summary:
+        """What lists, cards and pages show of the run, from a few small reads."""
+        from .summary import read_summary
 
-        return read_outline(self.dir)
+        return read_summary(self.dir)
 
     @property
     def ledger(self) -> Ledger:
@@ -163,11 +162,6 @@ class Run:
         from workbench.runs.records.ledger import read_ledger
 
         return read_ledger(self.dir)
-
-    @property
-    def results(self) -> dict[str, float | None]:
-        """Loss and accuracy of training and test, in the last epoch that ended; None is unknown."""
-        return self._history.results()
 
     @property
     def totals(self) -> Totals:
@@ -398,18 +392,7 @@ class Run:
         each attempt and without the test passes. Loss and accuracy are those of the last epoch
         that ended.
         """
-        plan, history = self.plan, self._history
-        return {
-            "run": self.id,
-            "dir": str(self.dir),
-            "status": self.status,
-            "num_replicas_in_sync": plan.num_replicas_in_sync,
-            "global_batch_size": plan.global_batch_size,
-            "steps": history.steps_done(),
-            "examples_per_second": self.totals.examples_per_second,
-            **history.results(),
-            "script_sha256": sha256(self.script),
-        }
+        return self.summary.to_json()
 
     @property
     def evaluated_step(self) -> int | None:

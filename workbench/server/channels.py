@@ -14,8 +14,8 @@ from workbench.devices import tpu
 from workbench.devices.usage import UsageMeter
 from workbench.feed import Message, Polling, RunFeed, row_of
 from workbench.feed.meters import meters
-from workbench.feed.row import UNREADABLE
 from workbench.runs.folder.files import holds_a_run, visible_names
+from workbench.runs.listing import UNREADABLE
 from workbench.runs.records.live import Window
 from workbench.server.folder import RunsFolder
 from workbench.server.frames import packed

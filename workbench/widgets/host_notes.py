@@ -14,7 +14,7 @@ from workbench.widgets.parts.page_parts import column, html, styled
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workbench.feed import RunSnapshot
+    from workbench.runs import Summary
 
 CELL = "from workbench import follow\nawait follow()"
 REMEDY = (
@@ -34,7 +34,7 @@ class HostNotes:
     def __init__(self, runs: Path) -> None:
         self._host = hosts.lent()
         self._followed = False
-        self._snapshot: RunSnapshot | None = None
+        self._summary: Summary | None = None
         keeping = hosts.word_on_keeping(runs)
         text = markup.quiet(f"{keeping} {REMEDY}") if keeping else ""
         self._keeping = html(text, description="Keeping")
@@ -43,10 +43,10 @@ class HostNotes:
         awake = styled(ipw.VBox, COPIED, children=[self._awake, self._copy])
         self.box = column(awake, self._keeping)
 
-    def show(self, snapshot: RunSnapshot | None) -> None:
+    def show(self, summary: Summary | None) -> None:
         """Follow the opened run; None means that no run is open."""
-        self._snapshot = snapshot
-        at_risk = snapshot is not None and snapshot.alive and not self._followed
+        self._summary = summary
+        at_risk = summary is not None and summary.alive and not self._followed
         text = "" if self._host is None or not at_risk else _awake(self._host.idle)
         if text != self._awake.value:
             self._awake.value = text
@@ -55,7 +55,7 @@ class HostNotes:
     def note_following(self, followed: bool) -> None:
         """Note whether a cell follows the run, so that it runs as long as the run."""
         self._followed = followed
-        self.show(self._snapshot)
+        self.show(self._summary)
 
 
 def _awake(idle: str) -> str:

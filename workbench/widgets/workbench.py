@@ -46,9 +46,9 @@ from .scaling_view import ShouldScale
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
-    from workbench.feed import RunFeed, RunSnapshot
+    from workbench.feed import RunFeed
     from workbench.plan import Problem
-    from workbench.runs import Run
+    from workbench.runs import Run, Summary
     from workbench.widgets.comparison.view import ComparisonView
     from workbench.widgets.search.finder import FinderView
 
@@ -202,7 +202,7 @@ class Workbench:
         self._run.actions.on_started(self._on_started)
         self._run.actions.on_deleted(self._on_deleted)
         self._run.actions.on_settings(self._form.use_settings)
-        self._run.on_snapshot(self._on_snapshot)
+        self._run.on_summary(self._on_summary)
         self._run.on_page(self._saved.send_again)
         self._runs.on_chosen(self._open_chosen)
         self._runs.on_settings(self._form.use_settings)
@@ -336,13 +336,13 @@ class Workbench:
         self._page.unfold()
         self._saved.forget()
 
-    def _on_snapshot(self, snapshot: RunSnapshot, feed: RunFeed) -> None:
-        self._plan.hold(snapshot.status == STARTING)
-        self._host_notes.show(snapshot)
-        self._running.show(snapshot)
-        self._page.show_alive(snapshot.alive)
-        self._closer.show(snapshot.run, snapshot.status)
-        self._saved.follow(snapshot, feed)
+    def _on_summary(self, summary: Summary, feed: RunFeed) -> None:
+        self._plan.hold(summary.status == STARTING)
+        self._host_notes.show(summary)
+        self._running.show(summary)
+        self._page.show_alive(summary.alive)
+        self._closer.show(feed.run, summary.status)
+        self._saved.follow(summary, feed)
 
     def _reattach(self, runs: list[Run]) -> None:
         if self._run.run is None:

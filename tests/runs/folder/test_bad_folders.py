@@ -15,7 +15,7 @@ from tests.runs.run_folders import Runs
 from tests.waiting import LIMIT_SECONDS, until
 from tests.widgets.folders import write_run
 from workbench.cli.watching import table
-from workbench.feed.row import row_of
+from workbench.feed import row_of
 from workbench.runs import Run, RunError, list_runs, open_run, restore_run
 from workbench.runs.folder.card import read_card
 from workbench.runs.records.live import LiveRun
@@ -114,7 +114,7 @@ def test_the_folder_of_another_user_is_a_row(open_to_all: Path) -> None:
     theirs = write_run(open_to_all)
     theirs.dir.chmod(0o000)
     code = (
-        "import os; from workbench.runs import list_runs; from workbench.feed.row import row_of; "
+        "import os; from workbench.runs import list_runs; from workbench.feed import row_of; "
         f"rows = lambda: [row_of(run)['error'] for run in list_runs({str(open_to_all)!r})]; "
         "rows()  # all modules are imported\n"
         "os.geteuid() or os.seteuid(65534)  # the superuser may read everything\n"

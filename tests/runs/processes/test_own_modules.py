@@ -9,8 +9,7 @@ from tests.runs.run_folders import Runs, event_of, replan
 from tests.waiting import LIMIT_SECONDS
 from tests.widgets.folders import write_run
 from workbench.cli.watching import show
-from workbench.feed.row import row_of
-from workbench.feed.snapshot import RunSnapshot, snapshot_parts
+from workbench.feed import parts_of, row_of
 from workbench.plan.plan import OwnFunction
 from workbench.runs import Run
 from workbench.runs.folder.files import json_text, read_json, write_text
@@ -87,7 +86,7 @@ def test_a_change_is_shown_by_command_line_and_feed(tmp_path: Path) -> None:
             file.write(json.dumps({"time": 1e9 + number, "event": "state", **state}) + "\n")
     line = next(line for line in show(run).splitlines() if line.startswith("  changed "))
     assert line == f"  changed     {run.progress.changed}"
-    assert snapshot_parts(RunSnapshot.at(run, run.plan))["progress"]["note"] == run.progress.changed
+    assert parts_of(run, run.summary)["progress"]["note"] == run.progress.changed
     assert row_of(run)["note"] == ""
 
 

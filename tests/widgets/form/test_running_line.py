@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 from tests.widgets.folders import write_run
-from workbench.feed import RunSnapshot
 from workbench.runs import Progress
 from workbench.runs.folder.state import take_lock
 from workbench.runs.supervise.stage import Stage
@@ -39,20 +38,20 @@ def test_stop_is_shown_while_the_run_is_alive(tmp_path: Path) -> None:
     lock = take_lock(run.dir)
     assert lock is not None
     try:
-        line.show(RunSnapshot.at(run, run.plan))
+        line.show(run.summary)
         assert line.box.layout.display is None
         assert "step 40 of 156" in line.box.children[0].value
         line.stop.click()
         assert stops == [True]
     finally:
         os.close(lock)
-    line.show(RunSnapshot.at(run, run.plan))
+    line.show(run.summary)
     assert line.box.layout.display == "none"
 
 
 def test_no_run_shows_no_line(tmp_path: Path) -> None:
     line = RunningLine(lambda: None)
-    line.show(RunSnapshot.at(run := write_run(tmp_path), run.plan))
+    line.show(write_run(tmp_path).summary)
     assert line.box.layout.display == "none"
     line.show(None)
     assert line.box.layout.display == "none"

@@ -11,8 +11,8 @@ import pytest
 
 from tests.waiting import until
 from tests.widgets.folders import write_run
-from workbench.feed import RunFeed, RunSnapshot
-from workbench.runs import Run
+from workbench.feed import RunFeed, parts_of
+from workbench.runs import Run, Summary
 from workbench.runs.folder.state import take_lock
 from workbench.widgets.kernel import outputs
 from workbench.widgets.run.saved_output import SavedView, saved_bundle
@@ -20,11 +20,11 @@ from workbench.widgets.run.saved_output import SavedView, saved_bundle
 MOMENT = r"\d\d \w{3} \d{4}, \d\d:\d\d:\d\d"
 
 
-def seen(run: Run) -> tuple[RunSnapshot, RunFeed]:
+def seen(run: Run) -> tuple[Summary, RunFeed]:
     feed = RunFeed(run)
-    snapshot = RunSnapshot.at(run, feed.plan)
-    feed.news(snapshot)
-    return snapshot, feed
+    summary = run.summary
+    feed.news(parts_of(run, summary))
+    return summary, feed
 
 
 def text_of(run: Run) -> str:

@@ -13,7 +13,6 @@ import pytest
 from tests.waiting import LIMIT_SECONDS, until
 from tests.widgets.folders import write_run
 from tests.widgets.pages import part_of
-from workbench.feed import RunSnapshot
 from workbench.runs.folder.state import take_lock
 from workbench.widgets.kernel import host
 from workbench.widgets.run import view as run_view
@@ -23,14 +22,14 @@ from workbench.widgets.run.widget import RunWidget
 
 
 def test_a_finished_run_is_shown_to_its_end(tmp_path: Path) -> None:
-    snapshots: list[str] = []
+    states: list[str] = []
     view = RunView()
-    view.on_snapshot(
-        lambda snapshot, feed: snapshots.append(f"{snapshot.status} {len(feed.curves()[0].step)}")
+    view.on_summary(
+        lambda summary, feed: states.append(f"{summary.status} {len(feed.curves()[0].step)}")
     )
     view.open(write_run(tmp_path))
     assert view.wait(LIMIT_SECONDS)
-    assert snapshots[-1] == "finished 156"
+    assert states[-1] == "finished 156"
     view.end()
     assert view.run is None
 
@@ -40,10 +39,10 @@ def test_the_plain_view_shows_the_stage_of_a_run_that_starts(tmp_path: Path) -> 
     lock = take_lock(run.dir)
     assert lock is not None
     try:
-        assert "(0%), Starting the processes</div>" in head(RunSnapshot.at(run, run.plan))
+        assert "(0%), Starting the processes</div>" in head(run.summary)
     finally:
         os.close(lock)
-    assert "Starting the processes" not in head(RunSnapshot.at(run, run.plan))
+    assert "Starting the processes" not in head(run.summary)
 
 
 def test_the_plain_view_shows_the_result_of_an_action_until_the_state_changes(
@@ -54,8 +53,8 @@ def test_the_plain_view_shows_the_result_of_an_action_until_the_state_changes(
     lock = take_lock(run.dir)
     assert lock is not None
     view = RunView()
-    snapshots: list[str] = []
-    view.on_snapshot(lambda snapshot, _: snapshots.append(snapshot.status))
+    states: list[str] = []
+    view.on_summary(lambda summary, _: states.append(summary.status))
     message = part_of(view.box, "Messages of the run view")
 
     def state(name: str) -> None:
@@ -71,7 +70,7 @@ def test_the_plain_view_shows_the_result_of_an_action_until_the_state_changes(
         until(lambda: message.value == "")
         view.actions.act(run, "kill", task="worker-0")
         state("failed")
-        until(lambda: snapshots[-1] == "failed")
+        until(lambda: states[-1] == "failed")
         assert "Problem:" in message.value
         state("queued")
         until(lambda: message.value == "")
@@ -94,7 +93,7 @@ def test_a_run_resumed_elsewhere_is_followed_again(tmp_path: Path) -> None:
     run = write_run(tmp_path, "stopped", steps=10)
     states: list[str] = []
     view = RunView()
-    view.on_snapshot(lambda snapshot, _: states.append(snapshot.status))
+    view.on_summary(lambda summary, _: states.append(summary.status))
     view.open(run)
     assert view.wait(LIMIT_SECONDS)
     with (run.dir / "events.jsonl").open("a") as file:

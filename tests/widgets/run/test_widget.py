@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.widgets.folders import write_run
-from workbench.feed import VERSION, RunFeed, RunSnapshot
+from workbench.feed import VERSION, RunFeed, parts_of
 from workbench.widgets.kernel.watchers import SILENCE_SECONDS
 from workbench.widgets.run import widget as run_widget
 from workbench.widgets.run.widget import DEAF_SECONDS, STATIC, RunWidget
@@ -55,7 +55,7 @@ def page(monkeypatch: pytest.MonkeyPatch) -> Page:
 @pytest.fixture
 def feed(tmp_path: Path) -> RunFeed:
     feed = RunFeed(write_run(tmp_path))
-    feed.news(RunSnapshot.at(feed.run, feed.plan))
+    feed.news(parts_of(feed.run, feed.run.summary))
     return feed
 
 

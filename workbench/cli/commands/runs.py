@@ -7,18 +7,14 @@ import shlex
 import sys
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
 
 from workbench.cli.before import print_notes
 from workbench.cli.flags import add_runs_dir, sentence
 from workbench.cli.terminal import FAILED, OK
 from workbench.cli.watching import exit_status, follow, show, table, watch
-from workbench.runs import list_runs, open_run, restore_run
-from workbench.runs.listing import why_unreadable
+from workbench.runs import Run, list_runs, open_run, restore_run
+from workbench.runs.listing import Unreadable, read_in_list
 from workbench.runs.programs.confusion import Confusion
-
-if TYPE_CHECKING:
-    from workbench.runs import Run
 
 
 def runs_flags(parser: ArgumentParser) -> None:
@@ -68,7 +64,11 @@ def _add_options(parser: ArgumentParser, action: str) -> None:
 def list_all(arguments: Namespace) -> int:
     """`workbench runs list`."""
     runs = list_runs(arguments.runs_dir)
-    print(json.dumps([_result(each) for each in runs]) if arguments.json else table(runs))
+    if not arguments.json:
+        print(table(runs))
+        return OK
+    found = (read_in_list(run, Run.result) for run in runs)
+    print(json.dumps([each.to_json() if isinstance(each, Unreadable) else each for each in found]))
     return OK
 
 
@@ -164,14 +164,6 @@ def delete(arguments: Namespace) -> int:
     action = {"run": opened.id, "deleted": True}
     print(json.dumps(action) if arguments.json else f"Deleted {opened.id}.")
     return OK
-
-
-def _result(each: Run) -> dict[str, Any]:
-    try:
-        return each.result()
-    except Exception as error:  # the other runs must still be listed
-        why = why_unreadable(error)
-        return {"run": each.id, "dir": str(each.dir), "status": "unreadable", "error": why}
 
 
 def _agreed(question: str) -> bool:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.runs.folder.state import LIVE
-from workbench.runs.made_of import made_of
 from workbench.runs.records.cache import OVER, CacheFile, RunLines, Stamp, stamp_of
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ def measure_whole(run: Run) -> Measures:
 
 
 def _measured(run: Run) -> Measures:
-    result, epochs, seconds, plan = run.result(), run.epochs(), run.step_seconds(), run.plan
+    summary, epochs, seconds, plan = run.summary, run.epochs(), run.step_seconds(), run.plan
     peaks = run.peak_bytes
     on_devices = [held for own in run.device_peak_bytes.values() for held in own.values()]
     median, p95 = np.percentile(seconds, [50, 95]).tolist() if len(seconds) else (None, None)
@@ -111,22 +110,22 @@ def _measured(run: Run) -> Measures:
     accuracies = epochs["test_accuracy" if tested else "accuracy"].tolist()
     return Measures(
         run=run.id,
-        status=result["status"],
-        steps=int(result["steps"]),
+        status=summary.status,
+        steps=summary.progress.step,
         replicas=plan.num_replicas_in_sync if plan.synchronous else plan.workers,
         global_batch_size=plan.global_batch_size,
-        examples_per_second=result["examples_per_second"],
+        examples_per_second=run.totals.examples_per_second,
         step_seconds_median=median,
         step_seconds_p95=p95,
         peak_host_bytes=sum(peaks.values()) if len(peaks) == len(run.tasks) else None,
         peak_device_bytes=max(on_devices, default=None),
-        loss=result["loss"],
-        accuracy=result["accuracy"],
-        test_loss=result["test_loss"],
-        test_accuracy=result["test_accuracy"],
+        loss=summary.results["loss"],
+        accuracy=summary.results["accuracy"],
+        test_loss=summary.results["test_loss"],
+        test_accuracy=summary.results["test_accuracy"],
         training_seconds=float(ends[-1]) if len(ends) and np.isfinite(ends[-1]) else None,
         epoch_ends=tuple(zip(ends.tolist(), accuracies, strict=True)),
-        made_of=made_of(run),
+        made_of=summary.made_of,
     )
 
 

@@ -110,10 +110,6 @@ class History:
         attempt = since_start(self._leader_events, self._supervisor_events)
         return steps_done(self.dir, self._plan, attempt)
 
-    def results(self) -> dict[str, float | None]:
-        """Return loss and accuracy of training and test; see `last_results`."""
-        return last_results(self.dir, self._leader_events)
-
     @property
     def _plan(self) -> Plan:
         return read_plan(self.dir)

@@ -13,8 +13,7 @@ from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import button, html, set_visible, styled
 
 if TYPE_CHECKING:
-    from workbench.feed import RunSnapshot
-    from workbench.runs import Progress
+    from workbench.runs import Progress, Summary
 
 SHOWN_EVERY_SECONDS = 0.5
 
@@ -31,18 +30,18 @@ class RunningLine:
         self.box = styled(ipw.Box, "wb-running", children=[self._line, self.stop])
         self.show(None)
 
-    def show(self, snapshot: RunSnapshot | None) -> None:
+    def show(self, summary: Summary | None) -> None:
         """Follow the opened run; None means that no run is open."""
-        alive = snapshot is not None and snapshot.alive
+        alive = summary is not None and summary.alive
         set_visible(self.box, visible=alive)
-        if snapshot is None or not alive:
+        if summary is None or not alive:
             self._doing = ""
             return
-        self.stop.disabled = snapshot.status == "stopping"
-        now, doing = time.monotonic(), snapshot.progress.doing
+        self.stop.disabled = summary.status == "stopping"
+        now, doing = time.monotonic(), summary.progress.doing
         if doing != self._doing or now - self._shown_at >= SHOWN_EVERY_SECONDS:
             self._doing, self._shown_at = doing, now
-            self._line.value = progress_line(snapshot.progress)
+            self._line.value = progress_line(summary.progress)
 
 
 def progress_line(progress: Progress) -> str:

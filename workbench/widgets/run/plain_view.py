@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as ipw
 
 from workbench import charts, units
-from workbench.feed import describe
+from workbench.feed import describe, ends_of_logs
 from workbench.runs.records.epochs import metric_columns
 from workbench.widgets.kernel.host import HELP, host
 from workbench.widgets.parts import markup
@@ -17,8 +17,9 @@ from workbench.widgets.parts.page_parts import html, styled
 from workbench.widgets.pictures.png import data_uri
 
 if TYPE_CHECKING:
-    from workbench.feed import RunFeed, RunSnapshot
+    from workbench.feed import RunFeed
     from workbench.points import EpochPoints, Points
+    from workbench.runs import Run, Summary
 
     from .widget import Act
 
@@ -55,15 +56,15 @@ class PlainView:
         parts = [help_text, self._head, self._buttons, self._figure, self._text]
         self.box = styled(ipw.VBox, "wb-run", children=parts)
 
-    def show(self, snapshot: RunSnapshot, feed: RunFeed) -> None:
+    def show(self, summary: Summary, feed: RunFeed) -> None:
         """Show the run as it is now."""
         points, epochs, rows = feed.curves()
-        self._head.value = head(snapshot)
-        self._text.value = epoch_table(rows) + log(snapshot)
-        self._figure.outputs = (_output(points, epochs, snapshot),)
-        step = snapshot.run.resume_step if "resume" in snapshot.actions else None
-        if (snapshot.actions, step) != (self._offered, self._resume_step):
-            self._offered, self._more_epochs = snapshot.actions, 2 * snapshot.progress.epochs
+        self._head.value = head(summary)
+        self._text.value = epoch_table(rows) + log(feed.run)
+        self._figure.outputs = (_output(points, epochs, summary),)
+        step = summary.resume_step
+        if (summary.actions, step) != (self._offered, self._resume_step):
+            self._offered, self._more_epochs = summary.actions, 2 * summary.progress.epochs
             self._resume_step = step
             self._offer()
 
@@ -88,12 +89,12 @@ class PlainView:
         return lambda _: self._act(name, epochs, "")
 
 
-def head(snapshot: RunSnapshot) -> str:
+def head(summary: Summary) -> str:
     """Return the run's title, state, progress and failure (HTML)."""
-    name = f'<span class="wb-title">{markup.text(snapshot.run.title)}</span>'
+    name = f'<span class="wb-title">{markup.text(summary.title)}</span>'
     return (
-        f'<div class="wb-run-head" role="status">{name}{markup.pill(snapshot.status)}</div>'
-        f"{markup.quiet(describe(snapshot.plan))}{_progress(snapshot)}{_failure(snapshot)}"
+        f'<div class="wb-run-head" role="status">{name}{markup.pill(summary.status)}</div>'
+        f"{markup.quiet(describe(summary.plan))}{_progress(summary)}{_failure(summary)}"
     )
 
 
@@ -113,9 +114,9 @@ def epoch_table(rows: list[dict[str, Any]]) -> str:
     return markup.table("Train and test of each epoch", names, cells, numeric=range(len(names)))
 
 
-def log(snapshot: RunSnapshot) -> str:
+def log(run: Run) -> str:
     """Return the end of the log of each task that has a log (HTML)."""
-    written = {task: text for task, text in snapshot.logs.items() if text}
+    written = {task: text for task, text in ends_of_logs(run).items() if text}
     if not written:
         return markup.quiet("The logs are still empty.")
     return "".join(
@@ -126,8 +127,8 @@ def log(snapshot: RunSnapshot) -> str:
     )
 
 
-def _progress(snapshot: RunSnapshot) -> str:
-    progress = snapshot.progress
+def _progress(summary: Summary) -> str:
+    progress = summary.progress
     share = progress.step / progress.total_steps if progress.total_steps else 0.0
     parts = [
         f"Epoch {progress.epoch} of {progress.epochs}",
@@ -135,21 +136,18 @@ def _progress(snapshot: RunSnapshot) -> str:
     ]
     if progress.steps_per_second is not None:
         parts.append(f"{units.number(progress.steps_per_second, 3)} steps per second")
-    rate = (
-        progress.examples_per_second if snapshot.alive else snapshot.run.totals.examples_per_second
-    )
-    if rate is not None:
-        parts.append(f"{units.number(rate)} examples per second")
-    if snapshot.alive and progress.eta_seconds is not None:
+    if summary.examples_per_second is not None:
+        parts.append(f"{units.number(summary.examples_per_second)} examples per second")
+    if summary.alive and progress.eta_seconds is not None:
         parts.append(f"{units.duration(progress.eta_seconds)} left")
-    if snapshot.alive:
+    if summary.alive:
         parts.append(progress.doing)
     note = markup.notice("info", progress.note) if progress.note else ""
     return f"<div>{markup.text(', '.join(parts))}</div>{note}"
 
 
-def _failure(snapshot: RunSnapshot) -> str:
-    failure = snapshot.failure
+def _failure(summary: Summary) -> str:
+    failure = summary.failure
     if failure is None:
         return ""
     return markup.notice("error", f"{failure.cause} (task: {failure.task})") + markup.notice(
@@ -157,8 +155,8 @@ def _failure(snapshot: RunSnapshot) -> str:
     )
 
 
-def _output(points: Points, epochs: EpochPoints, snapshot: RunSnapshot) -> dict[str, Any]:
-    virtual = snapshot.plan.virtual
+def _output(points: Points, epochs: EpochPoints, summary: Summary) -> dict[str, Any]:
+    virtual = summary.plan.virtual
     figure = charts.run_figure(points, epochs, virtual=virtual)
     picture = data_uri(charts.picture(points, epochs, virtual=virtual)).partition(",")[2]
     data = {

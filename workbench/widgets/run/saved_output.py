@@ -24,7 +24,8 @@ from workbench.widgets.pictures.png import data_uri
 from .plain_view import epoch_table
 
 if TYPE_CHECKING:
-    from workbench.feed import RunFeed, RunSnapshot
+    from workbench.feed import RunFeed
+    from workbench.runs import Summary
 
 MARKER_MIME = "application/vnd.tf-distribute-workbench.snapshot+json"
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
@@ -49,7 +50,7 @@ class SavedView:
         self._state = ("", "")
         """The run that was saved last, and its state."""
         self._bundle = saved_bundle(self.token)
-        self._newest: tuple[RunSnapshot, RunFeed] | None = None
+        self._newest: tuple[Summary, RunFeed] | None = None
 
     def show(self) -> None:
         """Put the output into the cell that runs."""
@@ -57,12 +58,12 @@ class SavedView:
         outputs.show_bundle(self._bundle, self._display_id)
         self._save_soon()
 
-    def follow(self, snapshot: RunSnapshot, feed: RunFeed) -> None:
+    def follow(self, summary: Summary, feed: RunFeed) -> None:
         """Save each new state of the opened run soon, and the same state now and then."""
-        now, state = time.monotonic(), (str(snapshot.run.dir), snapshot.status)
+        now, state = time.monotonic(), (str(summary.dir), summary.status)
         if state != self._state or now >= self._due_at:
             self._state, self._due_at = state, now + EVERY_SECONDS
-            self._newest = snapshot, feed
+            self._newest = summary, feed
             self._save_soon()
 
     def forget(self) -> None:
@@ -100,13 +101,15 @@ def live_bundle(model_id: str) -> dict[str, Any]:
 
 
 def saved_bundle(
-    token: str, snapshot: RunSnapshot | None = None, feed: RunFeed | None = None
+    token: str, summary: Summary | None = None, feed: RunFeed | None = None
 ) -> dict[str, Any]:
     """Return the output that a saved notebook shows."""
     when = time.strftime("%d %b %Y, %H:%M:%S")
-    inside = _nothing() if snapshot is None or feed is None else _run(snapshot, feed, when)
+    title, inside = "", _nothing()
+    if summary is not None and feed is not None:
+        title, inside = _title(summary, feed, when), _run(summary, feed, when)
     return {
-        "text/plain": "" if snapshot is None else _title(snapshot, when),
+        "text/plain": title,
         "text/html": f'<div class="wb-snapshot wb-snapshot-{token}">{inside}</div>',
     }
 
@@ -124,42 +127,42 @@ def _nothing() -> str:
     return "<p>The workbench had no run open when this notebook was saved.</p>"
 
 
-def _run(snapshot: RunSnapshot, feed: RunFeed, when: str) -> str:
+def _run(summary: Summary, feed: RunFeed, when: str) -> str:
     points, epochs, rows = feed.curves()
     picture = ""
     if len(points.step):
-        drawn = charts.picture(points, epochs, virtual=snapshot.plan.virtual)
-        description = f"Loss, accuracy and throughput of run {snapshot.run.dated_title}"
+        drawn = charts.picture(points, epochs, virtual=summary.plan.virtual)
+        description = f"Loss, accuracy and throughput of run {feed.run.dated_title}"
         picture = f'<img alt="{markup.text(description)}" src="{data_uri(drawn)}">'
     return (
-        f"<h4>{markup.text(_title(snapshot, when))}</h4>"
-        f"<p>{markup.text(describe(snapshot.plan))}</p>{_later(snapshot)}{picture}"
-        f"{_table(snapshot, rows, when)}{epoch_table(rows)}"
+        f"<h4>{markup.text(_title(summary, feed, when))}</h4>"
+        f"<p>{markup.text(describe(summary.plan))}</p>{_later(summary)}{picture}"
+        f"{_table(summary, rows, when)}{epoch_table(rows)}"
     )
 
 
-def _title(snapshot: RunSnapshot, when: str) -> str:
-    return f"{snapshot.run.dated_title}: {_state(snapshot, when)}"
+def _title(summary: Summary, feed: RunFeed, when: str) -> str:
+    return f"{feed.run.dated_title}: {_state(summary, when)}"
 
 
-def _state(snapshot: RunSnapshot, when: str) -> str:
-    return f"{snapshot.status}, as of {when}"
+def _state(summary: Summary, when: str) -> str:
+    return f"{summary.status}, as of {when}"
 
 
-def _later(snapshot: RunSnapshot) -> str:
+def _later(summary: Summary) -> str:
     """Return a note that a run which was alive may have gone on since; else an empty text."""
-    if not snapshot.alive:
+    if not summary.alive:
         return ""
-    command = markup.text(f"workbench runs show {shlex.quote(str(snapshot.run.dir))}")
+    command = markup.text(f"workbench runs show {shlex.quote(str(summary.dir))}")
     since = "The run may have gone on since then. To see it now, run the cell, or in a terminal:"
     return f"<p>{since} <code>{command}</code></p>"
 
 
-def _table(snapshot: RunSnapshot, rows: list[dict[str, Any]], when: str) -> str:
-    progress, results = snapshot.progress, snapshot.run.results
+def _table(summary: Summary, rows: list[dict[str, Any]], when: str) -> str:
+    progress, results = summary.progress, summary.results
     lines = [
-        ("Run", snapshot.run.id),
-        ("State", _state(snapshot, when)),
+        ("Run", summary.id),
+        ("State", _state(summary, when)),
         ("Epochs", f"{len(rows)} of {progress.epochs}"),
         ("Steps", f"{progress.step:,} of {progress.total_steps:,}"),
         ("Test accuracy", units.percent(results["test_accuracy"])),

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import ipywidgets as ipw
 
-from workbench.feed import VERSION, Message, Polling, RunFeed, RunSnapshot
-from workbench.runs import Run, RunError
+from workbench.feed import VERSION, Message, Polling, RunFeed
+from workbench.runs import Run, RunError, Summary
 from workbench.widgets.kernel.download import DownloadWidget
 from workbench.widgets.kernel.host import CellClock
 from workbench.widgets.kernel.poller import Poller
@@ -44,7 +44,7 @@ class RunView:
         self._lock = threading.RLock()
         self._poller: Poller | None = None
         self._over = threading.Event()
-        self._on_snapshot: Callable[[RunSnapshot, RunFeed], None] = lambda snapshot, feed: None
+        self._on_summary: Callable[[Summary, RunFeed], None] = lambda summary, feed: None
         self._wanted: Callable[[Run], None] = self.open
         self._page_came: Callable[[], None] = lambda: None
         self._feed: RunFeed | None = None
@@ -59,7 +59,7 @@ class RunView:
         self._answered = False
         self._opened_at = 0.0
         self._cells = CellClock()
-        self._plain_snapshot: RunSnapshot | None = None
+        self._plain_summary: Summary | None = None
         self._plain_due_at = 0.0
         self._plain_place = column()
         self.box = styled(
@@ -71,9 +71,9 @@ class RunView:
             ],
         )
 
-    def on_snapshot(self, listener: Callable[[RunSnapshot, RunFeed], None]) -> None:
-        """Call `listener` with each new snapshot of the run, in the thread that follows the run."""
-        self._on_snapshot = listener
+    def on_summary(self, listener: Callable[[Summary, RunFeed], None]) -> None:
+        """Call `listener` with each new summary of the run, in the thread that follows the run."""
+        self._on_summary = listener
 
     def on_page(self, came: Callable[[], None]) -> None:
         """Call `came` when a page shows the view, also a page that was loaded again."""
@@ -135,35 +135,35 @@ class RunView:
         self.actions.agreeing.clear()
         self._told = self._message.value = ""
 
-    def _show(self, snapshot: RunSnapshot, feed: RunFeed) -> None:
-        if self.run is snapshot.run:
-            self._on_snapshot(snapshot, feed)
-            self._overtake(snapshot)
+    def _show(self, summary: Summary, feed: RunFeed) -> None:
+        if self.run is feed.run:
+            self._on_summary(summary, feed)
+            self._overtake(summary)
         with self._lock:
-            if self.run is snapshot.run and not snapshot.alive:
+            if self.run is feed.run and not summary.alive:
                 self._over.set()
 
-    def _overtake(self, snapshot: RunSnapshot) -> None:
+    def _overtake(self, summary: Summary) -> None:
         """Remove the result of an action when the run's state changes: an error, when it begins."""
-        state = (snapshot.status, snapshot.progress.note)
+        state = (summary.status, summary.progress.note)
         with self._lock:
-            began = snapshot.status in BEGINS and snapshot.status != self._state[0]
+            began = summary.status in BEGINS and summary.status != self._state[0]
             if state != self._state and (self._told == "info" or (self._told and began)):
                 self._told = self._message.value = ""
             self._state = state
 
-    def _stand_in(self, snapshot: RunSnapshot, feed: RunFeed) -> None:
+    def _stand_in(self, summary: Summary, feed: RunFeed) -> None:
         """Show the run in the plain view, at a low rate, as long as no page has answered."""
         with self._lock:
             now = time.monotonic()
-            if self.run is not snapshot.run or not self._needs_plain():
+            if self.run is not feed.run or not self._needs_plain():
                 return
-            if snapshot is self._plain_snapshot or now < self._plain_due_at:
+            if summary is self._plain_summary or now < self._plain_due_at:
                 return
             self._show_plainly(self._plain or PlainView(self._act))
             assert self._plain is not None
-            self._plain.show(snapshot, feed)
-            self._plain_snapshot, self._plain_due_at = snapshot, now + PLAIN_SECONDS
+            self._plain.show(summary, feed)
+            self._plain_summary, self._plain_due_at = summary, now + PLAIN_SECONDS
 
     def _needs_plain(self) -> bool:
         """Return whether the page's time to answer is over. None can answer while a cell runs."""
@@ -174,7 +174,7 @@ class RunView:
 
     def _show_plainly(self, view: PlainView | None) -> None:
         if view is not self._plain:
-            self._plain, self._plain_snapshot, self._plain_due_at = view, None, 0.0
+            self._plain, self._plain_summary, self._plain_due_at = view, None, 0.0
             self._plain_place.children = [] if view is None else [view.box]
 
     def _on_answer(self, version: int) -> None:
@@ -237,8 +237,8 @@ class _Follower:
         feed: RunFeed,
         widget: Callable[[], RunWidget],
         cells: CellClock,
-        show: Callable[[RunSnapshot, RunFeed], None],
-        stand_in: Callable[[RunSnapshot, RunFeed], None],
+        show: Callable[[Summary, RunFeed], None],
+        stand_in: Callable[[Summary, RunFeed], None],
     ) -> None:
         self._feed, self._widget, self._cells = feed, widget, cells
         self._show, self._stand_in = show, stand_in
@@ -250,8 +250,8 @@ class _Follower:
         """Poll once, and return the seconds until the next poll."""
         poll = self._polling.poll(watched=self._widget().watched)
         self._send(poll.news)
-        if poll.snapshot is not None:
-            self._show(poll.snapshot, self._feed)
+        if poll.summary is not None:
+            self._show(poll.summary, self._feed)
         if (last := self._polling.last) is not None:
             self._stand_in(last, self._feed)
         return poll.pause_seconds

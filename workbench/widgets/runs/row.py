@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as ipw
 
 from workbench import catalog, units
+from workbench.runs.listing import Unreadable
 from workbench.widgets.kernel.page_order import keep_order
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import html, styled
 
 if TYPE_CHECKING:
     from workbench.runs import Run
-    from workbench.runs.outline import Outline
-
-    from .search import Summary
+    from workbench.runs.summary import Summary
 
 COLUMNS = ("State", "Run", "Model", "Strategy", "Loop", "Batch", "Test accuracy", "Duration")
 NUMBERS = ("Batch", "Test accuracy", "Duration")
@@ -58,16 +57,15 @@ class Row:
     def selected(self, selected: bool) -> None:
         self._box.value = selected and not self._box.disabled
 
-    def show(self, summary: Summary) -> None:
+    def show(self, summary: Summary | Unreadable) -> None:
         """Show the run as it is now."""
         self.alive = summary.alive
-        known = summary.outline is not None
-        self._allow(known)
-        if summary.outline is None:
+        self._allow(not isinstance(summary, Unreadable))
+        if isinstance(summary, Unreadable):
             text = f"{self.run.id} cannot be read: {summary.error}"
             self._cells.value = markup.quiet(text)
         else:
-            self._cells.value = _cells(self.run, summary.title, summary.outline)
+            self._cells.value = _cells(summary)
 
     def show_deleted(self) -> None:
         """Keep the place of a run whose folder was deleted."""
@@ -86,23 +84,24 @@ class Row:
             control.disabled = not allowed
 
 
-def _cells(run: Run, title: str, outline: Outline) -> str:
+def _cells(summary: Summary) -> str:
+    plan = summary.plan
     labels = {
-        field: markup.text(catalog.label_of(field, getattr(outline, field)))
+        field: markup.text(catalog.label_of(field, getattr(plan, field)))
         for field in ("model", "strategy", "data", "loop")
     }
-    accuracy = outline.test_accuracy
-    done = f"{outline.steps:,} steps"
+    accuracy = summary.results["test_accuracy"]
+    done = f"{summary.progress.step:,} steps"
     return line(
         [
-            markup.pill(outline.status),
-            f"<b>{markup.text(title)}</b>{markup.quiet(run.id)}",
+            markup.pill(summary.status),
+            f"<b>{markup.text(summary.title)}</b>{markup.quiet(summary.id)}",
             labels["model"] + markup.quiet(labels["data"]),
-            labels["strategy"] + markup.quiet(outline.who_trains),
+            labels["strategy"] + markup.quiet(plan.who_trains),
             labels["loop"],
-            markup.text(f"{outline.batch_size:,}"),
+            markup.text(f"{plan.examples_per_step:,}"),
             "not tested" if accuracy is None else units.percent(accuracy),
-            markup.text(units.duration(outline.seconds)) + markup.quiet(done),
+            markup.text(units.duration(summary.seconds)) + markup.quiet(done),
         ]
     )
 

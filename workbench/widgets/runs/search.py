@@ -3,41 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
 from workbench import catalog
-from workbench.runs.folder.state import LIVE
-from workbench.runs.listing import why_unreadable
+from workbench.runs.listing import Unreadable, summary_in_list
+from workbench.runs.summary import Summary
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from workbench.runs import Run
-    from workbench.runs.outline import Outline
 
 NEWEST = "newest"
-ORDERS: Mapping[str, Callable[[Outline], float | None]] = {
-    "test accuracy": lambda outline: outline.test_accuracy,
-    "duration": lambda outline: outline.seconds,
-    "examples per second": lambda outline: outline.examples_per_second,
+ORDERS: Mapping[str, Callable[[Summary], float | None]] = {
+    "test accuracy": lambda summary: summary.results["test_accuracy"],
+    "duration": lambda summary: summary.seconds,
+    "examples per second": lambda summary: summary.examples_per_second,
 }
 """The orders besides the newest first: the highest value first, unknown values last."""
-
-
-@dataclass(frozen=True)
-class Summary:
-    """The values of a run that the list shows; `outline` is None if the run cannot be read."""
-
-    title: str
-    outline: Outline | None
-    error: str = ""
-
-    @property
-    def alive(self) -> bool:
-        """Whether the run is alive."""
-        return self.outline is not None and self.outline.status in LIVE
 
 
 class Summaries:
@@ -46,14 +30,14 @@ class Summaries:
     def __init__(self) -> None:
         self._kept: dict[str, tuple[object, Summary]] = {}
 
-    def of(self, run: Run) -> Summary:
+    def of(self, run: Run) -> Summary | Unreadable:
         """Return the summary of a run as it is now."""
         stamp = _stamp(run.dir)
-        before, summary = self._kept.get(run.id, (None, None))
-        if summary is not None and before == stamp:
-            return summary
-        summary = _read(run)
-        if summary.outline is not None and not summary.alive:
+        before, kept = self._kept.get(run.id, (None, None))
+        if kept is not None and before == stamp:
+            return kept
+        summary = summary_in_list(run)
+        if isinstance(summary, Summary) and not summary.alive:
             self._kept[run.id] = stamp, summary
         return summary
 
@@ -63,16 +47,8 @@ class Summaries:
         found = [(run, summary) for run in runs if _has(words, run, summary := self.of(run))]
         value = ORDERS.get(order)
         if value is not None:
-            found.sort(key=lambda each: _rank(value, each[1].outline))
+            found.sort(key=lambda each: _rank(value, each[1]))
         return [run for run, _ in found]
-
-
-def _read(run: Run) -> Summary:
-    title = run.title
-    try:
-        return Summary(title, run.outline)
-    except Exception as error:  # an error of one run must not hide the other runs
-        return Summary(title, None, why_unreadable(error))
 
 
 def _stamp(run_dir: Path) -> object:
@@ -84,20 +60,19 @@ def _stamp(run_dir: Path) -> object:
     return date.today(), events.st_mtime_ns, events.st_size, events.st_ino
 
 
-def _has(words: Sequence[str], run: Run, summary: Summary) -> bool:
-    outline = summary.outline
-    parts = [summary.title, run.id]
-    if outline is None:
-        parts.append("unreadable")
-    else:
-        parts += [outline.status, outline.who_trains]
+def _has(words: Sequence[str], run: Run, summary: Summary | Unreadable) -> bool:
+    parts = [summary.title, run.id, summary.status]
+    if isinstance(summary, Summary):
+        parts.append(summary.plan.who_trains)
         for field in ("model", "strategy", "data", "loop"):
-            value = str(getattr(outline, field))
+            value = str(getattr(summary.plan, field))
             parts += [value, catalog.label_of(field, value)]
     text = " ".join(parts).lower()
     return all(word in text for word in words)
 
 
-def _rank(value: Callable[[Outline], float | None], outline: Outline | None) -> tuple[bool, float]:
-    known = None if outline is None else value(outline)
+def _rank(
+    value: Callable[[Summary], float | None], summary: Summary | Unreadable
+) -> tuple[bool, float]:
+    known = value(summary) if isinstance(summary, Summary) else None
     return known is None, -(known or 0.0)

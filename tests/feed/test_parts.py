@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.machines import LAPTOP
 from workbench.config import RunConfig
-from workbench.feed.snapshot import describe, epoch_part
+from workbench.feed.parts import describe, epoch_part
 from workbench.plan import make_plan
 from workbench.points import EpochPoints
 
