@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -105,6 +106,21 @@ def test_damaged_checkpoints_are_passed_over(loop: Path, tmp_path: Path) -> None
         str(newest.with_suffix(""))
     ]
     assert [each["step"] for each in events(folder, "start")] == [0, 12]
+    assert (losses(folder) == losses(loop)).all()
+
+
+def test_a_damaged_list_of_checkpoints_is_written_again(loop: Path, tmp_path: Path) -> None:
+    script, folder = tmp_path / "mine.py", tmp_path / "copy"
+    restores = "checkpoint.restore(manager.latest_checkpoint)"
+    script.write_text(LOOP.read_text().replace(restores, "manager.restore_or_initialize()"))
+    shutil.copytree(loop, folder)
+    (folder / "saved" / "checkpoint").write_bytes(b"\xff damaged")
+    other = folder / "saved" / "best-9.index"
+    other.write_bytes(b"of another name")
+    os.utime(other, (0, 0))
+    observe(script, folder)
+    assert not events(folder, "checkpoint_damaged")
+    assert [each["step"] for each in events(folder, "start")] == [0, STEPS]
     assert (losses(folder) == losses(loop)).all()
 
 

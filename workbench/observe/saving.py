@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import tensorflow as tf
+from tensorflow.python.checkpoint.checkpoint_management import update_checkpoint_state_internal
 
 from . import kerases
 from .patches import Patches
@@ -101,8 +102,12 @@ class Saving:
         return can and (waited > SAVE_SECONDS or first)
 
     def save_all(self, *, stopping: bool = False) -> None:
-        """Save a checkpoint of each manager, together with all workers."""
-        for manager in self.managers:
+        """Save a checkpoint from which training goes on, together with all workers.
+
+        Of several managers, that whose checkpoints hold most: others may keep the best weights.
+        """
+        if self.managers:
+            manager = max(self.managers, key=lambda each: len(parts_of(each.checkpoint)))
             action = functools.partial(self._plain_save, manager)
             self._save(action, wait=stopping, stopping=stopping, together=True)
 
@@ -162,7 +167,7 @@ class Saving:
         def watched(
             manager: Any, checkpoint: Any, directory: Any, *args: Any, **named: Any
         ) -> None:
-            remove_damaged_list(directory)
+            mend_list(directory)
             init(manager, checkpoint, directory, *args, **named)
             if isinstance(checkpoint, tf.train.Checkpoint) and not hasattr(checkpoint, STATE):
                 setattr(checkpoint, STATE, State(self.observer.state))
@@ -221,24 +226,19 @@ class Saving:
     def _watched_latest(self, latest: Callable) -> Callable:
         def watched(checkpoint_dir: Any, *args: Any, **named: Any) -> Any:
             self.asked_folder = checkpoint_dir
-            remove_damaged_list(checkpoint_dir)
+            mend_list(checkpoint_dir)
             return latest(checkpoint_dir, *args, **named)
 
         return watched
 
     def _candidates(self, folder: pathlib.Path, asked: str | None) -> Iterator[str]:
         """Yield the checkpoint asked for, or else the newest, then all older ones."""
-        found = [path.with_suffix("") for path in folder.glob("*.index")]
-        numbered = {
-            int(number): path
-            for path in found
-            if (number := path.name.rpartition("-")[2]).isdigit()
-        }
-        _, _, last = str(asked).rpartition("-")
+        name, _, last = pathlib.Path(asked or "").name.rpartition("-")
+        found = numbered(folder, name)
         before = last.isdigit() and asked != self._latest(folder)
-        for each in sorted(numbered, reverse=True):
+        for each in sorted(found, reverse=True):
             if not before or each <= int(last):
-                yield str(numbered[each])
+                yield str(found[each])
 
     def _watched_model(self, save: Callable) -> Callable:
         def watched(model: Any, filepath: Any, *args: Any, **named: Any) -> None:
@@ -271,23 +271,39 @@ class Saving:
         return False
 
 
-def remove_damaged_list(directory: Any) -> None:
-    """Remove a folder's list of checkpoints if TensorFlow cannot read it."""
-    listed = pathlib.Path(directory) / "checkpoint"
+def mend_list(directory: Any) -> None:
+    """Write a folder's list of checkpoints again if TensorFlow cannot read it."""
+    folder = pathlib.Path(directory)
+    listed = folder / "checkpoint"
     try:
         listed.read_text()
     except UnicodeDecodeError:
         listed.unlink(missing_ok=True)  # another worker may have done it
+        if written := sorted(folder.glob("*-*.index"), key=lambda path: path.stat().st_mtime_ns):
+            name, _, _ = written[-1].name.rpartition("-")
+            if paths := [str(path) for _, path in sorted(numbered(folder, name).items())]:
+                update_checkpoint_state_internal(str(folder), paths[-1], paths)
     except OSError:
         pass  # it does not exist yet
+
+
+def numbered(folder: pathlib.Path, name: str = "") -> dict[int, pathlib.Path]:
+    """Return the checkpoints in a folder by their numbers; of those with this name, if given."""
+    paths = [path.with_suffix("") for path in folder.glob("*.index")]
+    parts = [(path, path.name.rpartition("-")) for path in paths]
+    return {int(n): path for path, (own, _, n) in parts if n.isdigit() and name in ("", own)}
 
 
 def unrestored(checkpoint: tf.train.Checkpoint, status: Any) -> str:
     """Return the variables that got no value from a checkpoint, as text."""
     restored = {id(each) for each in status._checkpoint.object_by_proto_id.values()}
-    found = tf.train.TrackableView(checkpoint).descendants()
-    variables = [each for each in found if isinstance(each, tf.Variable)]
+    variables = [each for each in parts_of(checkpoint) if isinstance(each, tf.Variable)]
     return ", ".join(each.name for each in variables if id(each) not in restored)
+
+
+def parts_of(checkpoint: tf.train.Checkpoint) -> list[Any]:
+    """Return all objects that a checkpoint holds."""
+    return list(tf.train.TrackableView(checkpoint).descendants())
 
 
 def other_model(path: str, reason: str) -> SystemExit:
