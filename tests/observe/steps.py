@@ -22,7 +22,7 @@ STRATEGY = tf.distribute.MirroredStrategy(
     ["CPU:0", "CPU:1"], cross_device_ops=tf.distribute.ReductionToOneDevice()
 )
 patches = Patches()
-runs = Runs(patches, lambda *_: None, lambda strategy: None, lambda step: None)
+runs = Runs(patches, lambda *_: None, lambda strategy: None, lambda step: None, lambda: None)
 with STRATEGY.scope():
     weight = tf.Variable(2.0)
     optimizer = tf.keras.optimizers.SGD(0.0)
@@ -280,8 +280,11 @@ NORMS: dict[str, tuple[Callable, Any]] = {
 for name, (way, step) in (CASES | NORMS).items():
     runs.measures_norms = name in NORMS
     way(step)
-    found = [(*kind, taken.tolist(), np.diff(times).min()) for kind, taken, times in runs.take()]
+    found = [
+        (*kind, taken.tolist(), np.diff(times).min())
+        for kind, taken, times in runs.take(ended=True)
+    ]
     sys.stdout.write(json.dumps({"case": name, "found": found}) + "\n")
 patches.undo()
 in_graph(scalar)
-sys.stdout.write(json.dumps({"case": "undone", "found": list(runs.take())}) + "\n")
+sys.stdout.write(json.dumps({"case": "undone", "found": list(runs.take(ended=True))}) + "\n")

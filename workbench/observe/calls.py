@@ -6,6 +6,7 @@ the time; `Runs.take` empties the queues.
 """
 
 import collections
+import functools
 import itertools
 import threading
 import time
@@ -18,13 +19,16 @@ import tensorflow as tf
 from tensorflow.python.autograph.core import ag_ctx
 from tensorflow.python.autograph.impl import api as autograph
 from tensorflow.python.distribute import distribute_lib, tpu_strategy
-from tensorflow.python.eager.polymorphic_function import polymorphic_function
+from tensorflow.python.eager.lift_to_graph import UnliftableError
+from tensorflow.python.eager.polymorphic_function import autograph_util, polymorphic_function
 
 from .patches import Patches
 from .records import Kind, in_order
-from .rows import Step, reporting, watch_reports
+from .rows import Step, is_inside, reporting, watch_reports
 from .scheduled import moment
 
+LATE_SECONDS = 0.05
+"""Longer than it takes from the time of a row until it is in its queue."""
 MOST_WAITING = 1_000_000
 """Steps that wait in a queue until they are taken."""
 
@@ -42,12 +46,78 @@ class Observer(Protocol):
         """A call that ran steps has returned; here training may stop."""
 
 
+class Compiled:
+    """Functions that XLA compiles. They return the rows of their steps: it compiles no queue."""
+
+    def __init__(self, keep: Callable[[Kind, tf.Tensor], None], missed: Callable[[], None]) -> None:
+        """`keep` takes rows outside of such a function; `missed` notes that rows are lost."""
+        self.keep, self.missed = keep, missed
+        self.around: Any = weakref.WeakKeyDictionary[Any, Any]()
+        self.kinds: list[Kind] = []
+        self.rows: dict[str, tf.Tensor] | None = None
+        """The rows of the function that is being traced, by the number of their kind."""
+        self.graph: Any = None
+
+    def of(self, function: Any, call: Callable) -> tuple[Any, Callable]:
+        """Return the function to call instead of this one, and how to call it."""
+        if not function._jit_compile or self.rows is not None or is_inside():
+            return function, call
+        if function not in self.around:
+            self.around[function] = self._with_rows(function)
+
+        def calling(around: Any, *args: Any, **kwargs: Any) -> Any:
+            result, rows = call(around, *args, **kwargs)
+            with tf.device("CPU:0"):
+                for number, each in rows.items():
+                    self.keep(self.kinds[int(number)], each)
+            return result
+
+        return self.around[function], calling
+
+    def add(self, kind: Kind, rows: tf.Tensor | None) -> None:
+        """Have the function that is being traced return these rows.
+
+        Those of a loop cannot leave it, and None is of a worker that cannot keep them.
+        """
+        if self.rows is None or rows is None or rows.graph is not self.graph:
+            self.missed()
+            return
+        self.rows[str(len(self.kinds))] = rows
+        self.kinds.append(kind)
+
+    def _with_rows(self, function: Any) -> Any:
+        plain = function.python_function
+        if function._autograph:
+            plain = autograph_util.py_func_from_autograph(
+                plain, function._experimental_autograph_options
+            )
+
+        @functools.wraps(function.python_function)
+        def with_rows(*args: Any, **kwargs: Any) -> Any:
+            self.rows, self.graph = {}, tf.compat.v1.get_default_graph()
+            try:
+                with ag_ctx.ControlStatusCtx(ag_ctx.Status.UNSPECIFIED):
+                    result = plain(*args, **kwargs)
+                return result, self.rows
+            finally:
+                self.rows = self.graph = None
+
+        return tf.function(
+            with_rows,
+            input_signature=function.input_signature,
+            autograph=False,
+            jit_compile=True,
+            reduce_retracing=function._reduce_retracing,
+        )
+
+
 class Calls:
     """Watches the outermost calls of the main thread."""
 
-    def __init__(self, patches: Patches, observer: Observer) -> None:
+    def __init__(self, patches: Patches, observer: Observer, compiled: Compiled) -> None:
         """Wrap graph functions."""
         self.observer, self.thread = observer, threading.current_thread()
+        self.compiled = compiled
         self.current: Any = None
         """The function that is being called or traced."""
         self.kinds: Any = weakref.WeakKeyDictionary[Any, bool | None]()
@@ -66,16 +136,17 @@ class Calls:
             self.kinds[self.current] = trains or bool(self.kinds.get(self.current))
 
     def _watched(self, call: Callable) -> Callable:
-        def watched(function: Any, *args: Any, **kwargs: Any) -> Any:
+        def watched(asked: Any, *args: Any, **kwargs: Any) -> Any:
+            function, run = self.compiled.of(asked, call)
             outermost = self.current is None and threading.current_thread() is self.thread
             if not (outermost and tf.executing_eagerly()):
-                return call(function, *args, **kwargs)
+                return run(function, *args, **kwargs)
             self.current = function
             try:
                 self._trace(function, lambda: function.get_concrete_function(*args, **kwargs))
                 if self.kinds.get(function) is not None:
                     self.observer.enter(self.kinds[function])
-                result = call(function, *args, **kwargs)
+                result = run(function, *args, **kwargs)
             finally:
                 self.current = None
             if function in self.kinds:
@@ -89,7 +160,10 @@ class Calls:
         eager = tf.config.functions_run_eagerly()
         if eager or function.experimental_get_tracing_count():
             return
-        trace()
+        try:
+            trace()
+        except UnliftableError:
+            return  # the call itself can make variables that depend on its arguments
         if function in self.kinds:
             self.observer.traced()
 
@@ -112,6 +186,7 @@ class Runs:
         put: Callable[[tf.Tensor, tuple[str, ...], tf.Tensor, list[tf.Operation]], None],
         ran: Callable[[Any], None],
         stepped: Callable[[Step], None],
+        missed: Callable[[], None],
         *,
         measures_norms: bool = False,
     ) -> None:
@@ -120,22 +195,33 @@ class Runs:
         `put` takes the rows of steps of a coordinator's workers: see `Scheduled`.
 
         `ran` is called with a strategy before it runs something; `stepped` after a step that ran
-        eagerly or was traced, with that of the first replica.
+        eagerly or was traced, with that of the first replica; `missed` if its row cannot be kept.
 
         `measures_norms`: rows hold the norms of gradients.
         """
         self.put, self.ran, self.stepped = put, ran, stepped
         self.measures_norms = measures_norms
+        self.compiled = Compiled(self._put, missed)
         self.running = threading.local()
         self.queues: dict[tuple[Any, ...], tf.queue.FIFOQueue] = {}
+        self.late: dict[tuple[Any, ...], tuple[np.ndarray, np.ndarray]] = {}
+        """Rows with their times that were too new to be ordered among those of other kinds."""
         self.done = collections.deque[tuple[Kind, np.ndarray, float]]()
         """Rows of eager steps."""
         watch_reports(patches)
         for owner in (distribute_lib.StrategyBase, tpu_strategy.TPUStrategyV2):
             patches.wrap(owner, "run", self._watched_run)
 
-    def take(self) -> Iterator[tuple[Kind, np.ndarray, np.ndarray]]:
-        """Yield new rows [steps, replicas, 3 + scalars] with their kind, and each step's time."""
+    def waiting(self) -> bool:
+        """Return whether there are new rows."""
+        return bool(self.done) or any(int(queue.size()) for queue in list(self.queues.values()))
+
+    def take(self, *, ended: bool) -> Iterator[tuple[Kind, np.ndarray, np.ndarray]]:
+        """Yield new rows [steps, replicas, 3 + scalars] with their kind, and each step's time.
+
+        Until the call has `ended`, the newest rows of several kinds are left for the next time.
+        """
+        until = time.time() - LATE_SECONDS
         done = []
         while self.done:  # another thread may add to it
             done.append(self.done.popleft())
@@ -143,12 +229,23 @@ class Runs:
             _, rows, times = zip(*part, strict=True)
             yield kind, np.stack(rows), np.array(times)
         found = collections.defaultdict[Any, list[Any]](list)
-        for (kind, *shape), queue in list(self.queues.items()):
+        queues = dict(self.queues)
+        for (kind, *shape), queue in queues.items():
+            key, parts = (kind, *shape), found[kind.trains, *shape]
+            if key in self.late:
+                parts.append((kind, *self.late.pop(key)))
             if count := int(queue.size()):
                 rows, times = (each.numpy() for each in queue.dequeue_many(count))
                 known = np.where(times > 0, times, time.time())
-                found[kind.trains, *shape].append((kind, rows, known))
-        yield from map(in_order, found.values())
+                late = known > until
+                if not ended and late.any() and self._has_others(kind):
+                    self.late[key] = rows[late], known[late]
+                    rows, known = rows[~late], known[~late]
+                parts.append((kind, rows, known))
+        yield from (each for each in map(in_order, filter(None, found.values())) if len(each[1]))
+
+    def _has_others(self, kind: Kind) -> bool:
+        return sum(other.trains == kind.trains for other, *_ in self.queues) > 1
 
     def _watched_run(self, run: Callable) -> Callable:
         def watched(
@@ -187,7 +284,10 @@ class Runs:
                 scalars = steps[0].scalars
                 if any(each.scalars != scalars for each in steps):  # a replica names others
                     scalars, locals_ = (), [each[:3] for each in locals_]
-                if graph is not None:
+                if self.compiled.rows is not None:
+                    rows = None if graph else tf.stack(locals_)
+                    self.compiled.add(Kind(steps[0].trains, scalars), rows)
+                elif graph is not None:
                     done = writes(graph.get_operations()[earlier:])
                     self.put(tf.stack(locals_), scalars, began, done)
                 else:

@@ -28,7 +28,7 @@ WAIT_SECONDS = 0.05
 """About the longest time that calls wait until they are written together, if more calls come."""
 SHOWN = frozenset((
     "checkpoint_damaged", "checkpoint_failed", "model_not_saved", "no_room", "nonfinite",
-    "stopped", "unrecorded",
+    "not_recorded", "stopped", "unrecorded",
 ))  # fmt: skip
 """Events that are also printed, because the script itself does not tell of them."""
 NO_ROOM = re.compile("No space left|quota exceeded")
@@ -45,10 +45,10 @@ class Events:
         self.lock = threading.Lock()
 
     def add(self, name: str, **values: Any) -> None:
-        """Append an event to the file. NaN, an unknown number, becomes null."""
+        """Append an event to the file. An unknown number becomes null."""
         line = {"time": time.time(), "event": name, **values}
         unknown = [
-            key for key, each in line.items() if isinstance(each, float) and math.isnan(each)
+            key for key, each in line.items() if isinstance(each, float) and not math.isfinite(each)
         ]
         with self.lock:
             self.unwritten += json.dumps({**line, **dict.fromkeys(unknown)}) + "\n"

@@ -104,7 +104,8 @@ class Step:
         }
         if not totals:
             return None
-        loss = totals[LOSS] if LOSS in totals else next(iter(totals.values()))
+        losses = [totals[name] for name in totals if not name.endswith(ACCURACY)]
+        loss = totals.get(LOSS, next(iter(losses or totals.values())))
         measured = [ACCURACY[0], *(name for name in totals if name.endswith(ACCURACY))]
         correct = next((totals[name] for name in measured if name in totals), np.nan)
         means = {k: each.total / tf.cast(each.count, each.total.dtype) for k, each in given.items()}
@@ -130,8 +131,13 @@ def over(total: Any, count: Any, examples: Any) -> Any:
 
 
 def scalars(result: Any) -> dict[str, tf.Tensor]:
-    """Return the floating scalars that a step returns, by name; a single one is its loss."""
+    """Return the floating scalars that a step returns, by name; a single one is its loss.
+
+    Several without names are `value_1`, `value_2` and so on.
+    """
     named = result if isinstance(result, dict) else {LOSS: result}
+    if isinstance(result, tuple | list):
+        named = {f"value_{number}": each for number, each in enumerate(result, 1)}
     found = {
         bare(str(name)): value.value if isinstance(value, keras.Variable) else value
         for name, value in named.items()
@@ -160,6 +166,11 @@ def leading_size(inputs: Any) -> Any:
 
 _here = threading.local()
 """The step that the thread of a replica is in."""
+
+
+def is_inside() -> bool:
+    """Return whether this thread is in a step of a replica."""
+    return getattr(_here, "step", None) is not None
 
 
 def reporting(step: Callable, *, keeps_gradients: bool = False) -> Callable:

@@ -26,6 +26,8 @@ from .workers import Workers
 COMMIT_SECONDS = 0.25
 """The steps of a long call are recorded while it runs, in parts of about this time."""
 
+IN_XLA = "the function that XLA compiles has the loop of the steps in it; compile each step alone"
+
 
 class Watch:
     """The observer of one script, until it is left as a context."""
@@ -67,23 +69,26 @@ class Watch:
         """
         self.weights: list[Any] = []
         self.started = self.testing = self.traced_once = self.step_traced = False
-        self.nonfinite = self.stopped = False
+        self.nonfinite = self.stopped = self.misses = False
         self.tracing_since = 0.0
         self.span: tuple[float, float] | None = None
         """When the steps that are not yet recorded began: wall clock, performance counter."""
+        self.enters = False
+        """Whether they are the first of a call, and run eagerly."""
         self.is_cold = True
         """Whether this process has not trained yet."""
         self.lock = threading.RLock()
         self.patches, self.over = Patches(), threading.Event()
-        self.calls = Calls(self.patches, self)
         self.scheduled = Scheduled(self.patches, self)
         self.runs = Runs(
             self.patches,
             self.scheduled.put,
             self._ran,
             self._stepped,
+            self._missed,
             measures_norms=measures_norms,
         )
+        self.calls = Calls(self.patches, self, self.runs.compiled)
         self.saving = Saving(self.patches, self)
         self.measured = Measured(self.patches, self.read_metrics, self.evaluated)
         watch_servers(self.patches, run_dir, task, stop, self.event)
@@ -96,6 +101,7 @@ class Watch:
     def __exit__(self, *_: object) -> None:
         """End: nothing is watched any more."""
         self.over.set()
+        self._commit(time.perf_counter())
         self.flush()
         self.patches.undo()
 
@@ -160,6 +166,8 @@ class Watch:
         outside = self.calls.ran()
         if not self.started:
             self._start()
+        if tf.executing_eagerly() and self.span is None:
+            self.span, self.enters = (time.time(), time.perf_counter()), True
         if not (outside or self.traced_once or tf.executing_eagerly()):
             self.traced_once, self.tracing_since = True, time.perf_counter()
             self.event("tracing")
@@ -170,10 +178,17 @@ class Watch:
         if step.trains:
             self.weights = step.weights
         if tf.executing_eagerly():
-            if self.span is None:
+            if self.enters:
+                began, self.enters = self.span, False
                 self.enter(step.trains)
+                self.span = began
             if self.calls.current is None:
                 self.leave()
+
+    def _missed(self) -> None:
+        if not self.misses:
+            self.misses = True
+            self.event("not_recorded", reason=IN_XLA)
 
     def traced(self) -> None:
         """Report the first trace of steps."""
@@ -301,15 +316,21 @@ class Watch:
                 span = self.span
                 if span is not None and time.perf_counter() - span[1] > COMMIT_SECONDS:
                     self._commit(None)
+                elif span is None and self.runs.waiting():  # another thread trains
+                    self._commit(None)
+                    self.span = None
                 self.take_calls()
                 self.flush()
 
     def _commit(self, now: float | None) -> None:
         """Record the steps done since the last time; `now` is the end of the call."""
         with self.lock:
-            for kind, rows, times in self.runs.take():
+            parts = sorted(self.runs.take(ended=now is not None), key=lambda part: part[2][-1])
+            for number, (kind, rows, times) in enumerate(parts, 1):
                 wall, began = self.span or (times[0], time.perf_counter())
-                ended = began + max(0.0, times[-1] - wall) if now is None else now
+                ended = began + max(0.0, times[-1] - wall)
+                if now is not None and number == len(parts):
+                    ended = now
                 seconds, first = ended - began, times[0] - wall
                 if kind.trains and self.is_cold and 0 < first < seconds and len(rows) > 1:
                     # The first step warms up, so it is a part of its own.
@@ -421,6 +442,10 @@ class Watch:
 
     def finish(self) -> None:
         """Report that the script has ended as it should."""
+        self._commit(time.perf_counter())  # steps of a call that raised an error
+        if self.workers.count > 1:
+            with self.lock:
+                self._add(self.workers.summed(self.unshared))
         self.end_epoch()
         self.report_memory()
         unsaved, nonfinite = self.workers.summed([self.saving.unsaved, self.nonfinite])

@@ -1,0 +1,79 @@
+"""Training in shapes that no lesson has is recorded too, and ends as it does alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.forked import run_program
+from workbench.observe import __main__ as observer
+from workbench.observe.records import LOG_ROW_BYTES
+
+SCRIPT = Path(__file__).parent / "scripts" / "shapes.py"
+STEPS, BATCH = 6, 4
+
+
+def observe(shape: str, folder: Path, **options: Any) -> str:
+    return run_program(
+        [observer.__file__, "--run-dir", folder, SCRIPT, folder, shape], **options
+    ).stdout
+
+
+def recorded(folder: Path) -> np.ndarray[Any, Any]:
+    """Return the loss of each step."""
+    rows = np.fromfile(folder / "worker-0" / "steps.f4", np.float32).reshape(-1, 3)
+    assert (rows[:, 2] == BATCH).all()
+    return rows[:, 0] / rows[:, 2]
+
+
+def events(folder: Path, name: str) -> list[dict[str, Any]]:
+    lines = (folder / "worker-0" / "events.jsonl").read_text().splitlines()
+    return [event for event in map(json.loads, lines) if event["event"] == name]
+
+
+@pytest.mark.parametrize(
+    "shape",
+    ["compiled", "compiled fit", "eager", "in a thread", "until the data ends"],
+)
+def test_every_step_is_recorded(shape: str, tmp_path: Path) -> None:
+    observe(shape, tmp_path)
+    returned = np.load(tmp_path / "returned.npy")
+    assert returned.shape == (STEPS,)
+    np.testing.assert_allclose(recorded(tmp_path)[-STEPS:], returned, rtol=1e-6)
+    (finished,) = events(tmp_path, "finished")
+    assert finished["step"] == len(recorded(tmp_path))
+
+
+def test_steps_of_a_loop_that_xla_compiles_are_said_not_to_be_recorded(tmp_path: Path) -> None:
+    assert "not_recorded" in observe("compiled loop", tmp_path)
+    assert not (tmp_path / "worker-0" / "steps.f4").exists()
+    assert np.isfinite(np.load(tmp_path / "returned.npy"))
+
+
+def test_a_step_that_runs_eagerly_has_its_own_time(tmp_path: Path) -> None:
+    observe("eager", tmp_path)
+    calls = np.fromfile(tmp_path / "worker-0" / "calls.f8").reshape(-1, LOG_ROW_BYTES // 8)
+    steps = calls[calls[:, 1] > 0]
+    assert len(steps) == STEPS
+    assert (steps[:, 3] >= 0.05).all()
+
+
+def test_numbers_without_names_are_numbered(tmp_path: Path) -> None:
+    observe("two losses", tmp_path)
+    found = [
+        np.fromfile(tmp_path / "worker-0" / f"scalar-value_{number}.f4", np.float32)
+        for number in (1, 2)
+    ]
+    np.testing.assert_allclose(np.stack(found, axis=1), np.load(tmp_path / "returned.npy"))
+
+
+def test_a_stop_saves_where_training_goes_on_and_leaves_the_best_weights(tmp_path: Path) -> None:
+    asked = {"environment": {"WORKBENCH_STOP_FD": "0"}, "given": "s"}
+    observe("with the best weights", tmp_path, **asked)
+    assert [each["step"] for each in events(tmp_path, "stopped")] == [1]
+    assert not list((tmp_path / "best").glob("*.index"))
+    assert len(list((tmp_path / "saved").glob("*.index"))) == 1
