@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,8 @@ import numpy as np
 import pytest
 
 from tests.engine.tasks import run_workers
-from tests.forked import run_program
+from tests.forked import LOG_LEVEL, run_program
+from tests.waiting import until
 from workbench.observe import __main__ as observer
 from workbench.observe.records import LOG_ROW_BYTES
 from workbench.runs.processes.environment import pack_observer
@@ -107,6 +109,23 @@ def test_damaged_checkpoints_are_passed_over(loop: Path, tmp_path: Path) -> None
     ]
     assert [each["step"] for each in events(folder, "start")] == [0, 12]
     assert (losses(folder) == losses(loop)).all()
+
+
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_a_script_at_a_terminal_saves_when_it_is_asked_to_end(
+    asked: signal.Signals, tmp_path: Path
+) -> None:
+    words = [sys.executable, OBSERVER, "--run-dir", tmp_path, LOOP, tmp_path, "1000000"]
+    environment = {**os.environ, **LOG_LEVEL}
+    environment.pop("WORKBENCH_STOP_FD", None)
+    with subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        until((tmp_path / "saved" / "checkpoint").exists)
+        process.send_signal(asked)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "Ask again to end at once." in said
+    (stopped,) = events(tmp_path, "stopped")
+    assert events(tmp_path, "checkpoint")[-1]["step"] == stopped["step"]
 
 
 def test_a_damaged_list_of_checkpoints_is_written_again(loop: Path, tmp_path: Path) -> None:

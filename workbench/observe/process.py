@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import runpy
+import signal
 import sys
 import threading
 import time
@@ -42,6 +43,8 @@ def observe(script: str, run_dir: pathlib.Path | None, *, measures_norms: bool) 
     if run_dir is not None:
         (run_dir / task).mkdir(parents=True, exist_ok=True)
         threading.Thread(target=listen, args=(stop,), daemon=True).start()
+    if "WORKBENCH_STOP_FD" not in os.environ:
+        stop_at_signals(stop)
     keep_freed_memory()
     if SETS_LEGACY.search(pathlib.Path(script).read_text(errors="replace")):
         os.environ["TF_USE_LEGACY_KERAS"] = "1"  # which Keras is watched is decided before it runs
@@ -88,6 +91,18 @@ def listen(stop: threading.Event) -> None:
         stop.set()
         time.sleep(60)
         os._exit(1)
+
+
+def stop_at_signals(stop: threading.Event) -> None:
+    """Stop after the current call at Ctrl-C or SIGTERM; at the second one, end at once."""
+
+    def ask(number: int, _: object) -> None:
+        stop.set()
+        signal.signal(number, before[number])
+        print("Stopping after this call. Ask again to end at once.", file=sys.stderr, flush=True)
+
+    both = signal.SIGINT, signal.SIGTERM
+    before: dict[int, Any] = {each: signal.signal(each, ask) for each in both}
 
 
 def leave_with(run: Callable[[], Any]) -> NoReturn:
