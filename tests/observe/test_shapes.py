@@ -71,6 +71,22 @@ def test_numbers_without_names_are_numbered(tmp_path: Path) -> None:
     np.testing.assert_allclose(np.stack(found, axis=1), np.load(tmp_path / "returned.npy"))
 
 
+def test_steps_of_two_kinds_keep_their_order_while_a_call_runs(tmp_path: Path) -> None:
+    observe("in turn", tmp_path)
+    calls = np.fromfile(tmp_path / "worker-0" / "calls.f8").reshape(-1, LOG_ROW_BYTES // 8)
+    assert (calls[:, 1] > 0).sum() > 2  # recorded in parts
+    first, second = (
+        np.fromfile(tmp_path / "worker-0" / f"scalar-{name}.f4", np.float32)
+        for name in ("discriminator", "generator")
+    )
+    assert np.isfinite(first[::2]).all()
+    assert np.isnan(first[1::2]).all()
+    assert np.isnan(second[::2]).all()
+    assert np.isfinite(second[1::2]).all()
+    (finished,) = events(tmp_path, "finished")
+    assert len(second) == finished["step"]
+
+
 def test_a_stop_saves_where_training_goes_on_and_leaves_the_best_weights(tmp_path: Path) -> None:
     asked = {"environment": {"WORKBENCH_STOP_FD": "0"}, "given": "s"}
     observe("with the best weights", tmp_path, **asked)

@@ -285,7 +285,7 @@ class Runs:
                 if any(each.scalars != scalars for each in steps):  # a replica names others
                     scalars, locals_ = (), [each[:3] for each in locals_]
                 if self.compiled.rows is not None:
-                    rows = None if graph else tf.stack(locals_)
+                    rows = None if graph is not None else tf.stack(locals_)
                     self.compiled.add(Kind(steps[0].trains, scalars), rows)
                 elif graph is not None:
                     done = writes(graph.get_operations()[earlier:])
