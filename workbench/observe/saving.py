@@ -278,11 +278,13 @@ def mend_list(directory: Any) -> None:
     try:
         listed.read_text()
     except UnicodeDecodeError:
-        listed.unlink(missing_ok=True)  # another worker may have done it
-        if written := sorted(folder.glob("*-*.index"), key=lambda path: path.stat().st_mtime_ns):
-            name, _, _ = written[-1].name.rpartition("-")
-            if paths := [str(path) for _, path in sorted(numbered(folder, name).items())]:
-                update_checkpoint_state_internal(str(folder), paths[-1], paths)
+        written = sorted(folder.glob("*-*.index"), key=lambda path: path.stat().st_mtime_ns)
+        name = written[-1].name.rpartition("-")[0] if written else ""
+        if paths := [str(path) for _, path in sorted(numbered(folder, name).items())]:
+            # In one move, because another worker may read it now.
+            update_checkpoint_state_internal(str(folder), paths[-1], paths)
+        else:
+            listed.unlink(missing_ok=True)
     except OSError:
         pass  # it does not exist yet
 
