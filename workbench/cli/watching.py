@@ -92,7 +92,7 @@ def show(run: Run) -> str:
         if value is not None:
             lines.append(f"  {name.replace('_', ' '):<11} {value:.4f}")
     lines += _speed(summary)
-    lines += _times(run.ledger)
+    lines += _times(summary.ledger or run.ledger)
     lines += [f"  missing     steps {first} to {last}" for first, last in run.missing]
     lines += _changed(progress)
     lines.append(f"  folder      {run.dir}")

@@ -69,18 +69,17 @@ class RunFeed:
         self._sequence = 0
         self._parts: dict[str, Any] = {}
 
-    def news(self, read: Mapping[str, Any] | None) -> Message | None:
+    def news(self, parts: Mapping[str, Any] | None) -> Message | None:
         """Read the new data of the run and return it as a message; None if nothing is new.
 
-        `read` has the newest parts, as `parts_of` returns them, if they were read. The first
-        message is complete.
+        `parts` are what `parts_of` returns, if they were read. The first message is complete.
         """
         with self._guard:
-            parts = dict(read or {})
-            if self._live.poll() or read:
+            found = dict(parts or {})
+            if self._live.poll() or parts:
                 numbers = [row["epoch"] for row in self._live.epoch_rows()]
-                parts["epochs"] = epoch_part(numbers, self._live.epochs())
-            changed = {name: part for name, part in parts.items() if self._parts.get(name) != part}
+                found["epochs"] = epoch_part(numbers, self._live.epochs())
+            changed = {name: part for name, part in found.items() if self._parts.get(name) != part}
             self._parts |= changed
             first = self._live.curves.changes()
             if not changed and first is None:

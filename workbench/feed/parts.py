@@ -79,7 +79,7 @@ def parts_of(run: Run, summary: Summary) -> dict[str, Any]:
         },
         "lanes": [*_lanes(summary, killable=run.killable), *_archive_lane(run.copies)],
         "logs": ends_of_logs(run),
-        "ledger": _ledger_part(run.ledger),
+        "ledger": _ledger_part(summary.ledger or run.ledger),
         "results": None if summary.alive else _results_part(summary),
         "failure": summary.failure and asdict(summary.failure),
         "actions": summary.actions,

@@ -17,7 +17,7 @@ from workbench.runs.folder.state import LIVE, Status, status, supervisor_events
 from workbench.runs.made_of import made_of
 from workbench.runs.records.cache import read_totals
 from workbench.runs.records.history import last_results
-from workbench.runs.records.ledger import read_ledger
+from workbench.runs.records.ledger import Ledger, read_ledger
 from workbench.runs.records.progress import Progress, read_progress
 from workbench.runs.title import title_of
 
@@ -56,6 +56,8 @@ class Summary:
     """In the steady state; of a run that is alive, over the last ten seconds. See `speed`."""
     seconds: float | None
     """How long it took, or has taken until now; see `Ledger.seconds`."""
+    ledger: Ledger | None
+    """How a run that is alive has spent its time; None if it is over."""
     resume_step: int | None
     """The step at which a resume goes on; None also if the run cannot be resumed."""
 
@@ -100,8 +102,9 @@ def read_summary(run_dir: Path) -> Summary:
     """
     card, plan, events = read_card(run_dir), read_plan(run_dir), supervisor_events(run_dir)
     state, progress = status(run_dir, events), read_progress(run_dir)
-    if state in LIVE:
-        speed, seconds = progress.examples_per_second, read_ledger(run_dir).seconds
+    ledger = read_ledger(run_dir) if state in LIVE else None
+    if ledger is not None:
+        speed, seconds = progress.examples_per_second, ledger.seconds
     else:
         totals = read_totals(run_dir)
         speed, seconds = totals.examples_per_second, totals.seconds
@@ -118,5 +121,6 @@ def read_summary(run_dir: Path) -> Summary:
         results=last_results(run_dir, task_events(run_dir, plan.leader, events)),
         examples_per_second=speed,
         seconds=seconds,
+        ledger=ledger,
         resume_step=resume_step(run_dir) if state in RESUMABLE else None,
     )
