@@ -16,45 +16,27 @@ import pytest
 
 from tests.engine.tasks import run_workers
 from tests.forked import LOG_LEVEL, run_program
+from tests.observe.observing import (
+    LOOP,
+    OBSERVER,
+    PER_REPLICA,
+    SCRIPTS,
+    STEPS,
+    Done,
+    events,
+    losses,
+    observe,
+)
 from tests.waiting import until
-from workbench.observe import __main__ as observer
 from workbench.observe.records import LOG_ROW_BYTES
 from workbench.runs.processes.environment import pack_observer
 
-SCRIPTS = Path(__file__).parent / "scripts"
-WORKERS = SCRIPTS / "workers.py"
-LOOP, FIT = SCRIPTS / "loop.py", SCRIPTS / "fit.py"
-OBSERVER = Path(observer.__file__)
-STEPS = 18
-PER_REPLICA = 8
-Done = subprocess.CompletedProcess[str]
-
-
-def observe(
-    script: Path, folder: Path, *arguments: object, stop: bool = False, **options: Any
-) -> Done:
-    """Run a script with its run folder as first argument; `stop` asks it to stop at once."""
-    folder.mkdir(exist_ok=True)
-    asked = {"environment": {"WORKBENCH_STOP_FD": "0"}, "given": "s"} if stop else {}
-    words = [OBSERVER, "--run-dir", folder, script, folder, *arguments]
-    return run_program(words, **asked, **options)
-
-
-def losses(folder: Path) -> np.ndarray[Any, Any]:
-    """Return what was recorded: the sum of the losses of each step of each replica."""
-    rows = np.fromfile(folder / "worker-0" / "steps.f4", np.float32).reshape(-1, 2, 3)
-    assert (rows[..., 2] == PER_REPLICA).all()
-    return rows[..., 0]
+WORKERS, FIT = SCRIPTS / "workers.py", SCRIPTS / "fit.py"
 
 
 def largest(folder: Path) -> np.ndarray[Any, Any]:
     """Return another number that each step of each replica reported."""
     return np.fromfile(folder / "worker-0" / "scalar-largest.f4", np.float32).reshape(-1, 2)
-
-
-def events(folder: Path, name: str) -> list[dict[str, Any]]:
-    lines = (folder / "worker-0" / "events.jsonl").read_text().splitlines()
-    return [event for event in map(json.loads, lines) if event["event"] == name]
 
 
 @pytest.fixture(scope="module")
@@ -241,11 +223,6 @@ def workers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def of_worker(folder: Path, number: int, name: str) -> list[dict[str, Any]]:
-    lines = (folder / f"worker-{number}" / "events.jsonl").read_text().splitlines()
-    return [event for event in map(json.loads, lines) if event["event"] == name]
-
-
 def rows_of(folder: Path, number: int) -> np.ndarray[Any, Any]:
     return np.fromfile(folder / f"worker-{number}" / "steps.f4", np.float32).reshape(-1, 3)
 
@@ -256,13 +233,13 @@ def test_each_worker_records_its_replicas_and_all_report_the_results_of_all(work
     assert (first != second).any()
     both = (first + second).reshape(3, 6, 3).sum(axis=1)
     for number in (0, 1):
-        epochs = of_worker(workers, number, "epoch")
+        epochs = events(workers, "epoch", f"worker-{number}")
         losses = [each["loss"] for each in epochs]
         np.testing.assert_allclose(losses, both[:, 0] / both[:, 2], rtol=1e-5)
         assert [each["test_loss"] for each in epochs] == [
-            each["test_loss"] for each in of_worker(workers, 0, "epoch")
+            each["test_loss"] for each in events(workers, "epoch", "worker-0")
         ]
-        (start,) = of_worker(workers, number, "start")
+        (start,) = events(workers, "start", f"worker-{number}")
         assert start["workers"] == 2
 
 
@@ -270,17 +247,17 @@ def test_workers_of_which_one_is_asked_to_stop_stop_at_the_same_step_and_continu
     workers: Path, tmp_path: Path
 ) -> None:
     observe_workers(tmp_path, stop_last=True)
-    stops = [of_worker(tmp_path, number, "stopped") for number in (0, 1)]
+    stops = [events(tmp_path, "stopped", f"worker-{number}") for number in (0, 1)]
     assert stops[0][0]["step"] == stops[1][0]["step"]
     assert 0 < stops[0][0]["step"] < STEPS
     observe_workers(tmp_path)
     for number in (0, 1):
         np.testing.assert_array_equal(rows_of(tmp_path, number), rows_of(workers, number))
-        assert of_worker(tmp_path, number, "start")[1]["step"] == stops[0][0]["step"]
+        assert events(tmp_path, "start", f"worker-{number}")[1]["step"] == stops[0][0]["step"]
 
 
 def test_workers_leave_once_all_have_reported_their_end(workers: Path) -> None:
-    (first,), (second,) = (of_worker(workers, number, "finished") for number in (0, 1))
+    (first,), (second,) = (events(workers, "finished", f"worker-{number}") for number in (0, 1))
     left = [float((workers / f"left-{number}").read_text()) for number in (0, 1)]
     assert max(first["time"], second["time"]) < min(left)
 
@@ -295,8 +272,8 @@ def test_workers_restore_the_newest_checkpoint_that_the_first_one_can_read(
     (checkpoints / "checkpoint").write_bytes(b"\xff\xfe damaged")
     observe_workers(tmp_path / "run")
     for number in (0, 1):
-        assert of_worker(tmp_path / "run", number, "checkpoint_damaged")
-        assert of_worker(tmp_path / "run", number, "start")[1]["step"] == STEPS - 6
+        assert events(tmp_path / "run", "checkpoint_damaged", f"worker-{number}")
+        assert events(tmp_path / "run", "start", f"worker-{number}")[1]["step"] == STEPS - 6
         np.testing.assert_array_equal(rows_of(tmp_path / "run", number), rows_of(workers, number))
 
 

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.forked import run_program
-from workbench.observe import __main__ as observer
+from tests.observe.observing import SCRIPTS, events, observe
 from workbench.observe.records import LOG_ROW_BYTES
 
-SCRIPT = Path(__file__).parent / "scripts" / "shapes.py"
+SCRIPT = SCRIPTS / "shapes.py"
 STEPS, BATCH = 6, 4
 
 
-def observe(shape: str, folder: Path, **options: Any) -> str:
-    return run_program(
-        [observer.__file__, "--run-dir", folder, SCRIPT, folder, shape], **options
-    ).stdout
+def observed(shape: str, folder: Path, **options: Any) -> str:
+    return observe(SCRIPT, folder, shape, **options).stdout
 
 
 def recorded(folder: Path) -> np.ndarray[Any, Any]:
@@ -30,17 +26,14 @@ def recorded(folder: Path) -> np.ndarray[Any, Any]:
     return rows[:, 0] / rows[:, 2]
 
 
-def events(folder: Path, name: str) -> list[dict[str, Any]]:
-    lines = (folder / "worker-0" / "events.jsonl").read_text().splitlines()
-    return [event for event in map(json.loads, lines) if event["event"] == name]
-
-
 @pytest.mark.parametrize(
     "shape",
-    ["compiled", "compiled fit", "eager", "in a thread", "until the data ends"],
-)
+    [
+        "compiled", "compiled fit", "eager", "in a thread", "until the data ends",
+    ],
+)  # fmt: skip
 def test_every_step_is_recorded(shape: str, tmp_path: Path) -> None:
-    observe(shape, tmp_path)
+    observed(shape, tmp_path)
     returned = np.load(tmp_path / "returned.npy")
     assert returned.shape == (STEPS,)
     np.testing.assert_allclose(recorded(tmp_path)[-STEPS:], returned, rtol=1e-6)
@@ -49,13 +42,13 @@ def test_every_step_is_recorded(shape: str, tmp_path: Path) -> None:
 
 
 def test_steps_of_a_loop_that_xla_compiles_are_said_not_to_be_recorded(tmp_path: Path) -> None:
-    assert "not_recorded" in observe("compiled loop", tmp_path)
+    assert "not_recorded" in observed("compiled loop", tmp_path)
     assert not (tmp_path / "worker-0" / "steps.f4").exists()
     assert np.isfinite(np.load(tmp_path / "returned.npy"))
 
 
 def test_a_step_that_runs_eagerly_has_its_own_time(tmp_path: Path) -> None:
-    observe("eager", tmp_path)
+    observed("eager", tmp_path)
     calls = np.fromfile(tmp_path / "worker-0" / "calls.f8").reshape(-1, LOG_ROW_BYTES // 8)
     steps = calls[calls[:, 1] > 0]
     assert len(steps) == STEPS
@@ -63,7 +56,7 @@ def test_a_step_that_runs_eagerly_has_its_own_time(tmp_path: Path) -> None:
 
 
 def test_numbers_without_names_are_numbered(tmp_path: Path) -> None:
-    observe("two losses", tmp_path)
+    observed("two losses", tmp_path)
     found = [
         np.fromfile(tmp_path / "worker-0" / f"scalar-value_{number}.f4", np.float32)
         for number in (1, 2)
@@ -72,7 +65,7 @@ def test_numbers_without_names_are_numbered(tmp_path: Path) -> None:
 
 
 def test_steps_of_two_kinds_keep_their_order_while_a_call_runs(tmp_path: Path) -> None:
-    observe("in turn", tmp_path)
+    observed("in turn", tmp_path)
     calls = np.fromfile(tmp_path / "worker-0" / "calls.f8").reshape(-1, LOG_ROW_BYTES // 8)
     assert (calls[:, 1] > 0).sum() > 2  # recorded in parts
     first, second = (
@@ -88,8 +81,7 @@ def test_steps_of_two_kinds_keep_their_order_while_a_call_runs(tmp_path: Path) -
 
 
 def test_a_stop_saves_where_training_goes_on_and_leaves_the_best_weights(tmp_path: Path) -> None:
-    asked = {"environment": {"WORKBENCH_STOP_FD": "0"}, "given": "s"}
-    observe("with the best weights", tmp_path, **asked)
+    observed("with the best weights", tmp_path, stop=True)
     assert [each["step"] for each in events(tmp_path, "stopped")] == [1]
     assert not list((tmp_path / "best").glob("*.index"))
     assert len(list((tmp_path / "saved").glob("*.index"))) == 1

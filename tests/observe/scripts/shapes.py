@@ -66,7 +66,7 @@ def named_step(name):
 
 @tf.function
 def in_turn(batch):
-    until = tf.timestamp() + 1.5  # so that the call is recorded in several parts
+    until = tf.timestamp() + 3  # so that the call is recorded in several parts
     while tf.timestamp() < until:
         strategy.run(named_step("discriminator"), args=(batch,))
         strategy.run(named_step("generator"), args=(batch,))
