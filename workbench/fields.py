@@ -238,8 +238,6 @@ class DeviceFields:
         False, "Evaluator task",
         "Test the checkpoints in a separate process during training.",
         used_by=_is_asynchronous,
-        constant="EVALUATOR",
-        comment="True: a separate process tests the checkpoints; False: the chief does",
     )
     tpu: str = row(
         LOCAL, "TPU",

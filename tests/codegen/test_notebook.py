@@ -63,7 +63,7 @@ def test_with_several_tasks_one_cell_writes_the_script_and_one_launches_it(name:
 def test_a_notebook_starts_no_evaluator_so_the_chief_tests() -> None:
     config = RunConfig(strategy="parameter_server", evaluator=True)
     text = render_notebook(make_plan(config, LAPTOP))
-    assert "EVALUATOR = False" in text
+    assert "tester.evaluate(tests" in text
     assert "def evaluate_checkpoints" not in text
 
 

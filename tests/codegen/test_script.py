@@ -169,9 +169,11 @@ def test_a_started_pass_counts_as_a_pass(steps: int, passes: int) -> None:
 
 
 @pytest.mark.parametrize("evaluator", [False, True])
-def test_the_evaluator_is_written_as_configured(evaluator: bool) -> None:
-    text = script(strategy="parameter_server", evaluator=evaluator)
-    assert f"\nEVALUATOR = {evaluator}  # " in text
+@pytest.mark.parametrize("loop", catalog.LOOPS)
+def test_either_the_chief_or_an_evaluator_tests(loop: str, evaluator: bool) -> None:
+    found = definitions(script(strategy="parameter_server", loop=loop, evaluator=evaluator))
+    testing = [name for name, text in found.items() if "tester.evaluate(tests" in text]
+    assert testing == ["evaluate_checkpoints" if evaluator else "main"]
 
 
 @pytest.mark.parametrize(

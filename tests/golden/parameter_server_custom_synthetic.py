@@ -11,7 +11,6 @@ import tensorflow as tf
 SEED = 42  # decides data, first weights and order of examples
 WORKERS = 2  # processes that train
 TASKS = {"chief": 1, "worker": WORKERS, "ps": 1}  # processes of each kind
-EVALUATOR = False  # True: a separate process tests the checkpoints; False: the chief does
 NUM_TRAIN_EXAMPLES = 10_000  # examples to train on
 NUM_TEST_EXAMPLES = 2_000  # examples to test on
 NUM_FEATURES = 10  # numbers in an example
@@ -190,8 +189,7 @@ def main(run_dir: str) -> None:
         last = call.fetch() if call else {}
         tester.set_weights(model.get_weights())
         print(f"epoch {number + 1}, last step: {shown(last)}")
-        if not EVALUATOR:
-            tester.evaluate(tests, verbose=2)
+        tester.evaluate(tests, verbose=2)
         epoch.assign(number + 1)
         manager.save()
     tester.save(f"{run_dir}/model.keras")
@@ -202,5 +200,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "f0b6c1d8c3be0d85", "config": {"strategy": "parameter_server", "devices":
+# config: {"sha256": "c4a76784340b3d47", "config": {"strategy": "parameter_server", "devices":
 #     ["CPU:0"], "workers": 2, "parameter_servers": 1}}

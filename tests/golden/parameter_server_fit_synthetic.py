@@ -14,7 +14,6 @@ import tensorflow as tf
 SEED = 42  # decides data, first weights and order of examples
 WORKERS = 2  # processes that train
 TASKS = {"chief": 1, "worker": WORKERS, "ps": 1}  # processes of each kind
-EVALUATOR = False  # True: a separate process tests the checkpoints; False: the chief does
 NUM_TRAIN_EXAMPLES = 10_000  # examples to train on
 NUM_TEST_EXAMPLES = 2_000  # examples to test on
 NUM_FEATURES = 10  # numbers in an example
@@ -160,8 +159,7 @@ def main(run_dir: str) -> None:
                 data, initial_epoch=number, epochs=number + 1, steps_per_epoch=left, verbose=2
             )
         tester.set_weights(model.get_weights())
-        if not EVALUATOR:
-            tester.evaluate(tests, verbose=2)
+        tester.evaluate(tests, verbose=2)
         epoch.assign(number + 1)
         manager.save()
     tester.save(f"{run_dir}/model.keras")
@@ -172,5 +170,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "771a49c1403826c2", "config": {"strategy": "parameter_server", "loop": "fit",
+# config: {"sha256": "664fd84c30e3ba47", "config": {"strategy": "parameter_server", "loop": "fit",
 #     "devices": ["CPU:0"], "workers": 2, "parameter_servers": 1}}

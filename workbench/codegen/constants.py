@@ -122,7 +122,6 @@ def _planned(plan: Plan) -> Iterator[tuple[str, str, str]]:
 def _device_constants(plan: Plan) -> Iterator[tuple[str, str, str]]:
     yield "WORKERS", repr(plan.workers), "processes that train"
     yield "TASKS", _tasks(plan), "processes of each kind"
-    yield _of(plan.config, "evaluator")
     yield "DEVICES", literal(plan.physical_devices), "must be on this machine"
     shared = "virtual devices that share a physical one" if plan.virtual else "cores"
     yield "REPLICAS", repr(plan.num_replicas_in_sync), shared

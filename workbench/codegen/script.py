@@ -39,6 +39,8 @@ RUN_TASK = """\
     run(options.parse_args().run_dir)"""
 COMPILED_MODEL = "make_model = compile_by_xla(make_model)"
 COMPILED_STEP = "train_step = tf.function(train_step, jit_compile=True)  # by XLA"
+TESTED_BY_CHIEF = "        tester.evaluate(tests, verbose=2)\n"
+"""The line of `main` that is left out if an evaluator tests the checkpoints."""
 ALONE = 'os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task'
 """The statement before a call of `main` in a process of one task."""
 
@@ -108,6 +110,7 @@ def sections(plan: Plan, *, flags: bool = False) -> tuple[str, str, str, dict[st
     ours = {slot: _lifted(function) for slot, function in addresses(plan).items()}
     slots = ours | _own_slots(plan, ours)
     bodies = {slot: part.body for slot, part in slots.items()}
+    bodies["main"] = _main(plan, bodies["main"])
     if "xla" in ours:
         bodies["model"] += f"\n\n\n{COMPILED_MODEL}"
     if plan.own_step is not None and plan.config.xla:
@@ -118,6 +121,13 @@ def sections(plan: Plan, *, flags: bool = False) -> tuple[str, str, str, dict[st
     numbers = constants(plan, _names(ours) | {"PER_REPLICA_BATCH_SIZE"})  # not the global one alone
     imports = merge_imports([*slots.values(), _needed(plan), entry, alone])
     return title, imports, numbers, bodies
+
+
+def _main(plan: Plan, text: str) -> str:
+    """Return `main` with the lines that are not for this plan taken out of their place."""
+    if plan.evaluator:
+        text = text.replace(TESTED_BY_CHIEF, "")
+    return text
 
 
 def _names(parts: dict[str, Lifted]) -> frozenset[str]:

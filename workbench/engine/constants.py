@@ -31,5 +31,4 @@ AUTO_SHARD: Any
 DATA_FILES: int
 READ_PER_STEP: int
 TASKS: dict[str, int]
-EVALUATOR: bool
 PASSES_PER_EPOCH: int

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from .constants import EPOCHS, EVALUATOR, SEED, STEPS_PER_EPOCH, STEPS_PER_EXECUTION
+    from .constants import EPOCHS, SEED, STEPS_PER_EPOCH, STEPS_PER_EXECUTION
     from .slots import (
         compile_model,
         make_batches,
@@ -54,8 +54,7 @@ def main__custom(run_dir: str) -> None:
         last = call.fetch() if call else {}
         tester.set_weights(model.get_weights())
         print(f"epoch {number + 1}, last step: {shown(last)}")
-        if not EVALUATOR:
-            tester.evaluate(tests, verbose=2)
+        tester.evaluate(tests, verbose=2)
         epoch.assign(number + 1)
         manager.save()
     tester.save(f"{run_dir}/model.keras")
@@ -85,8 +84,7 @@ def main__fit(run_dir: str) -> None:
                 data, initial_epoch=number, epochs=number + 1, steps_per_epoch=left, verbose=2
             )
         tester.set_weights(model.get_weights())
-        if not EVALUATOR:
-            tester.evaluate(tests, verbose=2)
+        tester.evaluate(tests, verbose=2)
         epoch.assign(number + 1)
         manager.save()
     tester.save(f"{run_dir}/model.keras")
