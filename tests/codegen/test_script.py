@@ -31,6 +31,20 @@ def definitions(text: str) -> dict[str, str]:
     return {getattr(node, "name", ast.unparse(node)): ast.unparse(node) for node in nodes}
 
 
+def assert_they_differ_in_make_strategy(texts: list[str]) -> None:
+    """Check that scripts of these strategies have the same other functions.
+
+    With central storage, `main` makes the metrics outside of the scope.
+    """
+    named = dict(zip(STRATEGIES, map(definitions, texts), strict=True))
+    for one, other in itertools.combinations(STRATEGIES, 2):
+        here, there = named[one], named[other]
+        assert here.keys() == there.keys()
+        main = ["main"] * ("central_storage" in (one, other))
+        differing = [name for name in here if here[name] != there[name]]
+        assert differing == ["make_strategy", *main]
+
+
 @pytest.mark.parametrize(
     ("fields", "written"),
     [
@@ -62,17 +76,22 @@ def test_another_strategy_changes_only_constants_and_make_strategy(
     data: str, loop: str, pipeline: str
 ) -> None:
     texts = [script(strategy=s, data=data, loop=loop, pipeline=pipeline) for s in STRATEGIES]
-    for one, other in itertools.combinations(map(definitions, texts), 2):
-        assert one.keys() == other.keys()
-        assert [name for name in one if one[name] != other[name]] == ["make_strategy"]
+    assert_they_differ_in_make_strategy(texts)
 
 
 @pytest.mark.parametrize("memory", ["growth", "all", 2048])
 def test_another_strategy_on_gpus_changes_only_make_strategy(memory: str | int) -> None:
     texts = [script(TWO_GPUS, strategy=s, gpu_memory=memory) for s in STRATEGIES]
-    for one, other in itertools.combinations(map(definitions, texts), 2):
-        assert one.keys() == other.keys()
-        assert [name for name in one if one[name] != other[name]] == ["make_strategy"]
+    assert_they_differ_in_make_strategy(texts)
+
+
+@pytest.mark.parametrize("loop", catalog.LOOPS)
+def test_metrics_are_made_in_the_scope_except_that_of_central_storage(loop: str) -> None:
+    made = {"custom": "make_steps(model)", "fit": "compile_model(model)"}[loop]
+    for strategy in STRATEGIES:
+        (line,) = [x for x in script(strategy=strategy, loop=loop).splitlines() if x.endswith(made)]
+        indented = line.startswith(" " * 8)
+        assert indented == (strategy != "central_storage")
 
 
 @pytest.mark.parametrize("name", CONFIGS)

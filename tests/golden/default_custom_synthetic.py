@@ -138,8 +138,7 @@ def main(run_dir: str) -> None:
     with strategy.scope():
         model = make_model()
         model.optimizer.build(model.trainable_variables)
-    # Metrics outside of the scope: Keras 3 counts wrongly in that of CentralStorageStrategy.
-    train_step, test_step, train_metrics, test_metrics = make_steps(model)
+        train_step, test_step, train_metrics, test_metrics = make_steps(model)
     metrics = [*train_metrics, *test_metrics]
     epoch, step = tf.Variable(0), tf.Variable(0)
     # The state of random layers, such as Dropout, and what is measured are no part of a model.
@@ -171,4 +170,4 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "56762e3eecba8302", "config": {"strategy": "default", "devices": ["CPU:0"]}}
+# config: {"sha256": "d352cae202718460", "config": {"strategy": "default", "devices": ["CPU:0"]}}

@@ -101,7 +101,7 @@ def main(run_dir: str) -> None:
     with strategy.scope():
         model = make_model()
         model.optimizer.build(model.trainable_variables)
-    compile_model(model)
+        compile_model(model)
     epoch, step = tf.Variable(0), tf.Variable(0)
     # The state of random layers, such as Dropout, is no part of a model.
     others = [each.value for each in model.variables]
@@ -144,5 +144,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "341e8034f826ce49", "config": {"loop": "fit", "data": "fashion_mnist",
+# config: {"sha256": "9796779c8b22dbce", "config": {"loop": "fit", "data": "fashion_mnist",
 #     "devices": ["CPU:0"], "replicas": 2, "epochs": 2}}

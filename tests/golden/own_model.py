@@ -109,7 +109,7 @@ def main(run_dir: str) -> None:
     with strategy.scope():
         model = make_model()
         model.optimizer.build(model.trainable_variables)
-    compile_model(model)
+        compile_model(model)
     epoch, step = tf.Variable(0), tf.Variable(0)
     # The state of random layers, such as Dropout, is no part of a model.
     others = [each.value for each in model.variables]
@@ -152,5 +152,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "db29afdba45a1650", "config": {"loop": "fit", "model":
+# config: {"sha256": "e7bb60a2707d0b6d", "config": {"loop": "fit", "model":
 #     "own_model.py:build_model", "devices": ["CPU:0"], "replicas": 2}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from keyword import iskeyword
 from textwrap import indent
@@ -41,6 +42,9 @@ COMPILED_MODEL = "make_model = compile_by_xla(make_model)"
 COMPILED_STEP = "train_step = tf.function(train_step, jit_compile=True)  # by XLA"
 TESTED_BY_CHIEF = "        tester.evaluate(tests, verbose=2)\n"
 """The line of `main` that is left out if an evaluator tests the checkpoints."""
+METRICS = re.compile(r"^ {4}( {4}.*(?:make_steps|compile_model)\(model\)$)", re.MULTILINE)
+"""The line of `main` that makes the metrics, in the scope of the strategy."""
+OUTSIDE = "# Metrics outside of the scope: Keras 3 counts wrongly in that of CentralStorage."
 ALONE = 'os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task'
 """The statement before a call of `main` in a process of one task."""
 
@@ -127,6 +131,8 @@ def _main(plan: Plan, text: str) -> str:
     """Return `main` with the lines that are not for this plan taken out of their place."""
     if plan.evaluator:
         text = text.replace(TESTED_BY_CHIEF, "")
+    if plan.strategy == "central_storage" and plan.own_model is None:
+        text = METRICS.sub(rf"    {OUTSIDE}\n\1", text)
     return text
 
 

@@ -23,8 +23,7 @@ def main__alone(run_dir: str) -> None:
     with strategy.scope():
         model = make_model()
         model.optimizer.build(model.trainable_variables)
-    # Metrics outside of the scope: Keras 3 counts wrongly in that of CentralStorageStrategy.
-    train_step, test_step, train_metrics, test_metrics = make_steps(model)
+        train_step, test_step, train_metrics, test_metrics = make_steps(model)
     metrics = [*train_metrics, *test_metrics]
     epoch, step = tf.Variable(0), tf.Variable(0)
     # The state of random layers, such as Dropout, and what is measured are no part of a model.

@@ -23,7 +23,7 @@ def main__alone(run_dir: str) -> None:
     with strategy.scope():
         model = make_model()
         model.optimizer.build(model.trainable_variables)
-    compile_model(model)
+        compile_model(model)
     epoch, step = tf.Variable(0), tf.Variable(0)
     # The state of random layers, such as Dropout, is no part of a model.
     others = [each.value for each in model.variables]
@@ -68,7 +68,7 @@ def main__loops(run_dir: str) -> None:
     with strategy.scope():
         model = make_model()
         model.optimizer.build(model.trainable_variables)
-    compile_model(model)
+        compile_model(model)
     make_train_functions(strategy, model)
     epoch, step = tf.Variable(0), tf.Variable(0)
     # The state of random layers, such as Dropout, is no part of a model.
