@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from tests.codegen.golden import CONFIGS, OWN_MODEL, render
-from tests.machines import LAPTOP, TWO_GPUS
+from tests.machines import LAPTOP, TPU_VM, TWO_GPUS
 from workbench import catalog
 from workbench.codegen import render_script
 from workbench.config import RunConfig
 from workbench.plan import make_plan
+from workbench.plan.sharding import read_per_step
+from workbench.scripts.changed_constants import constants
 
 STRATEGIES = ("default", "one_device", "mirrored", "central_storage")
 SLOTS = ["make_strategy", "make_data", "make_batches", "make_model", "make_steps", "main"]
@@ -29,6 +31,17 @@ def definitions(text: str) -> dict[str, str]:
     kinds = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
     nodes = [node for node in ast.parse(text).body if isinstance(node, kinds)]
     return {getattr(node, "name", ast.unparse(node)): ast.unparse(node) for node in nodes}
+
+
+def values(text: str) -> dict[str, Any]:
+    """Return the constants that are numbers, by name."""
+    found: dict[str, Any] = {}
+    known = {"__builtins__": {"len": len, "max": max, "range": range}}
+    for name, code in constants(ast.parse(text)).items():
+        names = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name))
+        if not any(node.id in ("tf", "functools") for node in names):
+            found[name] = eval(code, {**known, **found})
+    return found
 
 
 def assert_they_differ_in_make_strategy(texts: list[str]) -> None:
@@ -141,8 +154,7 @@ def test_every_constant_has_a_comment_and_is_read(name: str) -> None:
     for number in starts:
         assert "  # " in lines[number] or lines[number - 1].startswith("# ")
         constant = lines[number].split(" = ")[0]
-        read = render(name).count(constant) > 1
-        assert read or constant == "PER_REPLICA_BATCH_SIZE"
+        assert render(name).count(constant) > 1
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -165,9 +177,75 @@ def test_every_name_it_reads_is_bound(name: str) -> None:
 
 def test_both_batch_sizes_are_there_with_their_arithmetic() -> None:
     text = script(per_replica_batch_size=48)
-    assert "PER_REPLICA_BATCH_SIZE = 48  # " in text
-    assert "GLOBAL_BATCH_SIZE = 96  # 48 x 2 replicas" in text
-    assert "STEPS_PER_EPOCH = 104  # 10,000 examples, 104 steps an epoch; 16 examples" in text
+    assert "\nPER_REPLICA_BATCH_SIZE = 48  # " in text
+    assert "\nGLOBAL_BATCH_SIZE = PER_REPLICA_BATCH_SIZE * REPLICAS  # " in text
+    assert "\nSTEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // GLOBAL_BATCH_SIZE  # " in text
+
+
+def test_the_batch_size_that_was_chosen_is_the_number_and_the_other_follows() -> None:
+    text = script(global_batch_size=96, pipeline="indexed")
+    assert "\nGLOBAL_BATCH_SIZE = 96  # " in text
+    assert "\nPER_REPLICA_BATCH_SIZE = GLOBAL_BATCH_SIZE // REPLICAS  # " in text
+
+
+@pytest.mark.parametrize(
+    ("machine", "fields"),
+    [
+        (LAPTOP, {}),
+        (LAPTOP, {"per_replica_batch_size": 50, "last_batch": "keep"}),
+        (LAPTOP, {"global_batch_size": 96, "last_batch": "repeat"}),
+        (LAPTOP, {"global_batch_size": 96, "pipeline": "indexed", "loop": "fit"}),
+        (LAPTOP, {"pipeline": "files", "steps_per_epoch": 200}),
+        (LAPTOP, {"strategy": "one_device", "loop": "fit"}),
+        (LAPTOP, {"data": "fashion_mnist", "loop": "fit"}),
+        (TWO_GPUS, {"devices": ("GPU:0", "GPU:1")}),
+        (TWO_GPUS, {"devices": ("GPU:0",), "replicas": 4, "gpu_memory": 2048}),
+        (LAPTOP, {"strategy": "multi_worker_mirrored", "workers": 3}),
+        (LAPTOP, {"strategy": "multi_worker_mirrored", "auto_shard": "off"}),
+        (
+            LAPTOP,
+            {"strategy": "multi_worker_mirrored", "auto_shard": "off", "last_batch": "repeat"},
+        ),
+        (TPU_VM, {"strategy": "tpu", "per_replica_batch_size": 60}),
+        (LAPTOP, {"strategy": "multi_worker_mirrored", "pipeline": "files", "loop": "fit"}),
+        (LAPTOP, {"strategy": "parameter_server", "last_batch": "repeat"}),
+    ],
+)
+def test_constants_that_follow_from_others_have_the_values_of_the_plan(
+    machine: Any, fields: dict[str, Any]
+) -> None:
+    plan = make_plan(RunConfig(**fields), machine)
+    numbers = values(render_script(plan))
+    wanted = {
+        "PER_REPLICA_BATCH_SIZE": plan.per_replica_batch_size,
+        "GLOBAL_BATCH_SIZE": plan.global_batch_size,
+        "READ_PER_STEP": read_per_step(plan),
+        "STEPS_PER_EPOCH": plan.steps_per_epoch,
+        "STEPS_PER_EXECUTION": plan.graph_steps,
+        "TEST_BATCH_SIZE": plan.test_batch_size,
+        "TEST_STEPS": plan.test_steps,
+    }
+    written = numbers.keys() & wanted.keys()
+    assert {"STEPS_PER_EPOCH", "STEPS_PER_EXECUTION"} < written
+    assert {name: numbers[name] for name in written} == {name: wanted[name] for name in written}
+
+
+def test_a_rehearsal_does_two_steps_and_tests_two_batches() -> None:
+    numbers = values(render_script(make_plan(RunConfig(pipeline="indexed"), LAPTOP).rehearsal))
+    assert (numbers["STEPS_PER_EPOCH"], numbers["TEST_STEPS"]) == (2, 2)
+
+
+@pytest.mark.parametrize("pipeline", ["usual", "indexed"])
+@pytest.mark.parametrize("size", [7, 32, 100])
+def test_calls_of_fit_divide_the_steps_of_an_epoch_whatever_batch_size_is_written(
+    size: int, pipeline: str
+) -> None:
+    text = script(data="fashion_mnist", loop="fit", pipeline=pipeline)
+    numbers = values(re.sub("^PER_REPLICA_BATCH_SIZE = 64", f"PER_REPLICA_BATCH_SIZE = {size}",
+                            text, flags=re.M))  # fmt: skip
+    assert numbers["PER_REPLICA_BATCH_SIZE"] == size
+    assert numbers["GLOBAL_BATCH_SIZE"] == 2 * size
+    assert numbers["STEPS_PER_EPOCH"] % numbers["STEPS_PER_EXECUTION"] == 0
 
 
 def test_learning_rate_scaling_is_written_next_to_the_number() -> None:
@@ -184,7 +262,7 @@ def test_gpus_are_named_and_checked_at_the_start() -> None:
 @pytest.mark.parametrize(("steps", "passes"), [(157, 2), (312, 2), (313, 3)])
 def test_a_started_pass_counts_as_a_pass(steps: int, passes: int) -> None:
     text = script(per_replica_batch_size=32, steps_per_epoch=steps)
-    assert re.search(rf"^PASSES_PER_EPOCH = {passes} ", text, re.MULTILINE)
+    assert values(text)["PASSES_PER_EPOCH"] == passes
 
 
 @pytest.mark.parametrize("evaluator", [False, True])

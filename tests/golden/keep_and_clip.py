@@ -14,9 +14,9 @@ NUM_TEST_EXAMPLES = 2_000  # examples to test on
 NUM_FEATURES = 10  # numbers in an example
 NOISE = 0.1  # standard deviation of the score's noise
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
-GLOBAL_BATCH_SIZE = 128  # 64 x 2 replicas
+GLOBAL_BATCH_SIZE = PER_REPLICA_BATCH_SIZE * REPLICAS  # examples that all replicas take in a step
 EPOCHS = 5  # each followed by a test pass
-STEPS_PER_EPOCH = 79  # 10,000 examples, 79 steps an epoch; the last step takes the 16 left
+STEPS_PER_EPOCH = -(-NUM_TRAIN_EXAMPLES // GLOBAL_BATCH_SIZE)  # the last one may be short
 OPTIMIZER = tf.keras.optimizers.Adam  # called with LEARNING_RATE
 LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.BinaryAccuracy  # 1 or 0 for each example
@@ -188,5 +188,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "260e495a518a83aa", "config": {"devices": ["CPU:0"], "replicas": 2,
+# config: {"sha256": "4a0152e984672b87", "config": {"devices": ["CPU:0"], "replicas": 2,
 #     "last_batch": "keep", "clip_norm": 1.0}}

@@ -10,9 +10,9 @@ REPLICAS = 2  # virtual devices that share a physical one
 CROSS_DEVICE_OPS = tf.distribute.ReductionToOneDevice()  # how gradients are summed
 NUM_TRAIN_EXAMPLES = 60_000  # examples to train on
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
-GLOBAL_BATCH_SIZE = 128  # 64 x 2 replicas
+GLOBAL_BATCH_SIZE = PER_REPLICA_BATCH_SIZE * REPLICAS  # examples that all replicas take in a step
 EPOCHS = 2  # each followed by a test pass
-STEPS_PER_EPOCH = 468  # 60,000 examples, 468 steps an epoch; 96 examples left out
+STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // GLOBAL_BATCH_SIZE  # what fills no batch is left out
 OPTIMIZER = tf.keras.optimizers.Adam  # called with LEARNING_RATE
 LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.SparseCategoricalAccuracy  # 1 or 0 for each example
@@ -176,5 +176,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "c1121df0cb72dd11", "config": {"data": "fashion_mnist", "devices": ["CPU:0"],
+# config: {"sha256": "fb17027bd8f5eccc", "config": {"data": "fashion_mnist", "devices": ["CPU:0"],
 #     "replicas": 2, "epochs": 2}}

@@ -9,13 +9,14 @@ REPLICAS = 2  # virtual devices that share a physical one
 CROSS_DEVICE_OPS = tf.distribute.ReductionToOneDevice()  # how gradients are summed
 NUM_TRAIN_EXAMPLES = 60_000  # examples to train on
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
-GLOBAL_BATCH_SIZE = 128  # 64 x 2 replicas
+GLOBAL_BATCH_SIZE = PER_REPLICA_BATCH_SIZE * REPLICAS  # examples that all replicas take in a step
 EPOCHS = 2  # each followed by a test pass
-STEPS_PER_EPOCH = 468  # 60,000 examples, 468 steps an epoch; 96 examples left out
+STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // GLOBAL_BATCH_SIZE  # what fills no batch is left out
 OPTIMIZER = tf.keras.optimizers.Adam  # called with LEARNING_RATE
 LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.SparseCategoricalAccuracy  # 1 or 0 for each example
-STEPS_PER_EXECUTION = 4  # divides the steps of an epoch, else Keras 3 trains too many
+# divides the steps of an epoch, else Keras 3 trains too many
+STEPS_PER_EXECUTION = max(n for n in range(1, 5) if STEPS_PER_EPOCH % n == 0)
 
 
 def make_strategy() -> tf.distribute.Strategy:
@@ -144,5 +145,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "9796779c8b22dbce", "config": {"loop": "fit", "data": "fashion_mnist",
+# config: {"sha256": "b7be20235df0e78e", "config": {"loop": "fit", "data": "fashion_mnist",
 #     "devices": ["CPU:0"], "replicas": 2, "epochs": 2}}

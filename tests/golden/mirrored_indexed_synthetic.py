@@ -13,12 +13,12 @@ NUM_TRAIN_EXAMPLES = 10_000  # examples to train on
 NUM_TEST_EXAMPLES = 2_000  # examples to test on
 NUM_FEATURES = 10  # numbers in an example
 NOISE = 0.1  # standard deviation of the score's noise
-PER_REPLICA_BATCH_SIZE = 32  # examples that each replica takes in a step
-GLOBAL_BATCH_SIZE = 64  # 32 x 2 replicas
+GLOBAL_BATCH_SIZE = 64  # examples that all replicas take in a step
+PER_REPLICA_BATCH_SIZE = GLOBAL_BATCH_SIZE // REPLICAS  # examples that each replica takes in a step
 EPOCHS = 5  # each followed by a test pass
-STEPS_PER_EPOCH = 156  # 10,000 examples, 156 steps an epoch; 16 examples left out
-TEST_BATCH_SIZE = 64  # examples of all replicas in a test step
-TEST_STEPS = 32  # every test example once
+STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // GLOBAL_BATCH_SIZE  # what fills no batch is left out
+TEST_BATCH_SIZE = GLOBAL_BATCH_SIZE  # examples of all replicas in a test step
+TEST_STEPS = -(-NUM_TEST_EXAMPLES // TEST_BATCH_SIZE)  # every test example once
 OPTIMIZER = tf.keras.optimizers.Adam  # called with LEARNING_RATE
 LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.BinaryAccuracy  # 1 or 0 for each example
@@ -222,5 +222,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "d0383e95e0127172", "config": {"devices": ["CPU:0"], "replicas": 2,
+# config: {"sha256": "1ed2164da42a15c0", "config": {"devices": ["CPU:0"], "replicas": 2,
 #     "global_batch_size": 64, "pipeline": "indexed"}}

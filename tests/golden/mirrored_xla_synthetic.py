@@ -14,9 +14,9 @@ NUM_TEST_EXAMPLES = 2_000  # examples to test on
 NUM_FEATURES = 10  # numbers in an example
 NOISE = 0.1  # standard deviation of the score's noise
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
-GLOBAL_BATCH_SIZE = 128  # 64 x 2 replicas
+GLOBAL_BATCH_SIZE = PER_REPLICA_BATCH_SIZE * REPLICAS  # examples that all replicas take in a step
 EPOCHS = 5  # each followed by a test pass
-STEPS_PER_EPOCH = 78  # 10,000 examples, 78 steps an epoch; 16 examples left out
+STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // GLOBAL_BATCH_SIZE  # what fills no batch is left out
 OPTIMIZER = tf.keras.optimizers.Adam  # called with LEARNING_RATE
 LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.BinaryAccuracy  # 1 or 0 for each example
@@ -194,5 +194,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "7c8fe305b8fd8383", "config": {"devices": ["CPU:0"], "replicas": 2, "xla":
+# config: {"sha256": "f8c0f8b8976c5e04", "config": {"devices": ["CPU:0"], "replicas": 2, "xla":
 #     true}}

@@ -19,13 +19,13 @@ NUM_TEST_EXAMPLES = 2_000  # examples to test on
 NUM_FEATURES = 10  # numbers in an example
 NOISE = 0.1  # standard deviation of the score's noise
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
-GLOBAL_BATCH_SIZE = 128  # 64 x 2 replicas
+GLOBAL_BATCH_SIZE = PER_REPLICA_BATCH_SIZE * WORKERS  # examples that all replicas take in a step
 EPOCHS = 5  # each followed by a test pass
-STEPS_PER_EPOCH = 78  # 10,000 examples, 78 steps an epoch; 16 examples left out
+STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // GLOBAL_BATCH_SIZE  # what fills no batch is left out
 OPTIMIZER = tf.keras.optimizers.Adam  # called with LEARNING_RATE
 LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.BinaryAccuracy  # 1 or 0 for each example
-STEPS_PER_EXECUTION = 78  # divides the steps of an epoch, else Keras 3 trains too many
+STEPS_PER_EXECUTION = STEPS_PER_EPOCH  # divides the steps of an epoch, else Keras 3 trains too many
 
 
 def make_strategy() -> tf.distribute.Strategy:
@@ -205,5 +205,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "ac5c3d0b6b9bbf69", "config": {"strategy": "multi_worker_mirrored", "loop":
+# config: {"sha256": "11dd80546155d081", "config": {"strategy": "multi_worker_mirrored", "loop":
 #     "fit", "devices": ["CPU:0"], "workers": 2}}

@@ -15,10 +15,11 @@ NUM_TEST_EXAMPLES = 2_000  # examples to test on
 NUM_FEATURES = 10  # numbers in an example
 NOISE = 0.1  # standard deviation of the score's noise
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
-GLOBAL_BATCH_SIZE = 128  # 64 x 2 replicas
+GLOBAL_BATCH_SIZE = PER_REPLICA_BATCH_SIZE * REPLICAS  # examples that all replicas take in a step
 EPOCHS = 5  # each followed by a test pass
-STEPS_PER_EPOCH = 78  # 10,000 examples, 78 steps an epoch; 16 examples left out
-STEPS_PER_EXECUTION = 13  # divides the steps of an epoch, else Keras 3 trains too many
+STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // GLOBAL_BATCH_SIZE  # what fills no batch is left out
+# divides the steps of an epoch, else Keras 3 trains too many
+STEPS_PER_EXECUTION = max(n for n in range(1, 14) if STEPS_PER_EPOCH % n == 0)
 
 
 def make_strategy() -> tf.distribute.Strategy:
@@ -152,5 +153,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "e7bb60a2707d0b6d", "config": {"loop": "fit", "model":
+# config: {"sha256": "e0ff719d190d1e0f", "config": {"loop": "fit", "model":
 #     "own_model.py:build_model", "devices": ["CPU:0"], "replicas": 2}}

@@ -17,7 +17,7 @@ NUM_FEATURES = 10  # numbers in an example
 NOISE = 0.1  # standard deviation of the score's noise
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 EPOCHS = 5  # each followed by a test pass
-STEPS_PER_EPOCH = 156  # 10,000 examples, 156 steps an epoch; 16 examples left out
+STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // PER_REPLICA_BATCH_SIZE  # what fills no batch is left out
 OPTIMIZER = tf.keras.optimizers.Adam  # called with LEARNING_RATE
 LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.binary_accuracy  # 1 or 0 for each example
@@ -200,5 +200,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "c4a76784340b3d47", "config": {"strategy": "parameter_server", "devices":
+# config: {"sha256": "de2f50eaa227c542", "config": {"strategy": "parameter_server", "devices":
 #     ["CPU:0"], "workers": 2, "parameter_servers": 1}}

@@ -20,7 +20,7 @@ NUM_FEATURES = 10  # numbers in an example
 NOISE = 0.1  # standard deviation of the score's noise
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 EPOCHS = 5  # each followed by a test pass
-STEPS_PER_EPOCH = 156  # 10,000 examples, 156 steps an epoch; 16 examples left out
+STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // PER_REPLICA_BATCH_SIZE  # what fills no batch is left out
 OPTIMIZER = tf.keras.optimizers.Adam  # called with LEARNING_RATE
 LEARNING_RATE = 0.001  # independent of the number of replicas
 STEPS_PER_EXECUTION = 20  # steps in one call of a graph function
@@ -170,5 +170,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "664fd84c30e3ba47", "config": {"strategy": "parameter_server", "loop": "fit",
+# config: {"sha256": "e2d2e302d45519b5", "config": {"strategy": "parameter_server", "loop": "fit",
 #     "devices": ["CPU:0"], "workers": 2, "parameter_servers": 1}}

@@ -11,9 +11,9 @@ TPU = "my-tpu"  # local: this TPU VM; else the name of a Cloud TPU
 AUTO_SHARD = tf.data.experimental.AutoShardPolicy.AUTO  # no effect in one process
 NUM_TRAIN_EXAMPLES = 60_000  # examples to train on
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
-GLOBAL_BATCH_SIZE = 512  # 64 x 8 replicas
+GLOBAL_BATCH_SIZE = PER_REPLICA_BATCH_SIZE * REPLICAS  # examples that all replicas take in a step
 EPOCHS = 5  # each followed by a test pass
-STEPS_PER_EPOCH = 117  # 60,000 examples, 117 steps an epoch; 96 examples left out
+STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // GLOBAL_BATCH_SIZE  # what fills no batch is left out
 OPTIMIZER = tf.keras.optimizers.Adam  # called with LEARNING_RATE
 LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.SparseCategoricalAccuracy  # 1 or 0 for each example
@@ -30,7 +30,7 @@ def make_strategy() -> tf.distribute.Strategy:
     if strategy.num_replicas_in_sync != REPLICAS:
         raise SystemExit(
             f"Needs a TPU of {REPLICAS} cores; {TPU} has {strategy.num_replicas_in_sync}. Set "
-            "REPLICAS to that number, and GLOBAL_BATCH_SIZE to REPLICAS x PER_REPLICA_BATCH_SIZE."
+            "REPLICAS to that number; batch sizes must be multiples of it."
         )
     return strategy
 
@@ -183,5 +183,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "03d2c02a4c7858b3", "config": {"strategy": "tpu", "data": "fashion_mnist",
+# config: {"sha256": "f33648f1a76b0623", "config": {"strategy": "tpu", "data": "fashion_mnist",
 #     "replicas": 8, "tpu": "my-tpu", "precision": "mixed_bfloat16"}, "tpu_chips": 8}

@@ -203,18 +203,20 @@ def test_an_expression_that_is_no_value_of_its_field_sets_none_and_stays_an_edit
     assert any(line.startswith("+") and new in line for line in edits(script))
 
 
-def test_the_changed_one_of_two_batch_sizes_counts_and_the_other_stays_an_edit() -> None:
+OF_ALL = "GLOBAL_BATCH_SIZE = PER_REPLICA_BATCH_SIZE * REPLICAS"
+
+
+def test_a_changed_batch_size_counts_and_what_follows_from_it_is_no_edit() -> None:
     script = opened(FASHION, ("PER_REPLICA_BATCH_SIZE = 64", "PER_REPLICA_BATCH_SIZE = 32"))
     assert script.config.per_replica_batch_size == 32
-    assert "-GLOBAL_BATCH_SIZE = 64  # 32 x 2 replicas" in edits(script)
-    script = opened(FASHION, ("GLOBAL_BATCH_SIZE = 128", "GLOBAL_BATCH_SIZE = 256"))
+    assert not any("GLOBAL_BATCH_SIZE" in line for line in edits(script))
+    script = opened(FASHION, (OF_ALL, "GLOBAL_BATCH_SIZE = 256"))
     assert script.config.global_batch_size == 256
 
 
 def test_of_two_changed_batch_sizes_that_of_a_replica_counts() -> None:
     of_a_replica = ("PER_REPLICA_BATCH_SIZE = 64", "PER_REPLICA_BATCH_SIZE = 16")
-    of_all = ("GLOBAL_BATCH_SIZE = 128", "GLOBAL_BATCH_SIZE = 100")
-    config = opened(FASHION, of_a_replica, of_all).config
+    config = opened(FASHION, of_a_replica, (OF_ALL, "GLOBAL_BATCH_SIZE = 100")).config
     assert (config.per_replica_batch_size, config.global_batch_size) == (16, None)
 
 

@@ -122,7 +122,7 @@ def sections(plan: Plan, *, flags: bool = False) -> tuple[str, str, str, dict[st
     title = f'"""{_title(plan)}"""'
     entry = lift("import argparse" if flags else "")
     alone = lift("import os" if ignores_others(plan) else "")
-    numbers = constants(plan, _names(ours) | {"PER_REPLICA_BATCH_SIZE"})  # not the global one alone
+    numbers = constants(plan, _names(ours))
     imports = merge_imports([*slots.values(), _needed(plan), entry, alone])
     return title, imports, numbers, bodies
 

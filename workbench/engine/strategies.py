@@ -231,6 +231,6 @@ def make_strategy__tpu() -> tf.distribute.Strategy:
     if strategy.num_replicas_in_sync != REPLICAS:
         raise SystemExit(
             f"Needs a TPU of {REPLICAS} cores; {TPU} has {strategy.num_replicas_in_sync}. Set "
-            "REPLICAS to that number, and GLOBAL_BATCH_SIZE to REPLICAS x PER_REPLICA_BATCH_SIZE."
+            "REPLICAS to that number; batch sizes must be multiples of it."
         )
     return strategy
