@@ -37,12 +37,12 @@ def make_strategy() -> tf.distribute.Strategy:
 def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     """Return (features, labels) to train on and to test on; labels follow a noisy linear rule."""
     random = np.random.default_rng(SEED)
-    examples = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
-    features = random.standard_normal((examples, NUM_FEATURES), np.float32)
+    size = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
+    features = random.standard_normal((size, NUM_FEATURES), np.float32)
     score = features @ random.standard_normal(NUM_FEATURES, np.float32)
-    labels = (score + NOISE * random.standard_normal(examples) > 0).astype(np.float32)[:, None]
-    parts = (np.split(array, [NUM_TRAIN_EXAMPLES]) for array in (features, labels))
-    return tuple(zip(*parts))
+    labels = (score + NOISE * random.standard_normal(size) > 0).astype(np.float32)[:, None]
+    train, test = slice(NUM_TRAIN_EXAMPLES), slice(NUM_TRAIN_EXAMPLES, None)
+    return (features[train], labels[train]), (features[test], labels[test])
 
 
 def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
@@ -188,5 +188,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "4a0152e984672b87", "config": {"devices": ["CPU:0"], "replicas": 2,
+# config: {"sha256": "50ffbe887fa67d4b", "config": {"devices": ["CPU:0"], "replicas": 2,
 #     "last_batch": "keep", "clip_norm": 1.0}}

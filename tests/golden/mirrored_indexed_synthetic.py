@@ -39,12 +39,12 @@ def make_strategy() -> tf.distribute.Strategy:
 def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     """Return (features, labels) to train on and to test on; labels follow a noisy linear rule."""
     random = np.random.default_rng(SEED)
-    examples = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
-    features = random.standard_normal((examples, NUM_FEATURES), np.float32)
+    size = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
+    features = random.standard_normal((size, NUM_FEATURES), np.float32)
     score = features @ random.standard_normal(NUM_FEATURES, np.float32)
-    labels = (score + NOISE * random.standard_normal(examples) > 0).astype(np.float32)[:, None]
-    parts = (np.split(array, [NUM_TRAIN_EXAMPLES]) for array in (features, labels))
-    return tuple(zip(*parts))
+    labels = (score + NOISE * random.standard_normal(size) > 0).astype(np.float32)[:, None]
+    train, test = slice(NUM_TRAIN_EXAMPLES), slice(NUM_TRAIN_EXAMPLES, None)
+    return (features[train], labels[train]), (features[test], labels[test])
 
 
 def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
@@ -222,5 +222,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "1ed2164da42a15c0", "config": {"devices": ["CPU:0"], "replicas": 2,
+# config: {"sha256": "9782cb459f3d493a", "config": {"devices": ["CPU:0"], "replicas": 2,
 #     "global_batch_size": 64, "pipeline": "indexed"}}

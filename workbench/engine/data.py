@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 def make_data__synthetic() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     """Return (features, labels) to train on and to test on; labels follow a noisy linear rule."""
     random = np.random.default_rng(SEED)
-    examples = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
-    features = random.standard_normal((examples, NUM_FEATURES), np.float32)
+    size = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
+    features = random.standard_normal((size, NUM_FEATURES), np.float32)
     score = features @ random.standard_normal(NUM_FEATURES, np.float32)
-    labels = (score + NOISE * random.standard_normal(examples) > 0).astype(np.float32)[:, None]
-    parts = (np.split(array, [NUM_TRAIN_EXAMPLES]) for array in (features, labels))
-    return tuple(zip(*parts))
+    labels = (score + NOISE * random.standard_normal(size) > 0).astype(np.float32)[:, None]
+    train, test = slice(NUM_TRAIN_EXAMPLES), slice(NUM_TRAIN_EXAMPLES, None)
+    return (features[train], labels[train]), (features[test], labels[test])
 
 
 def make_data__fashion_mnist() -> tuple[tuple, ...]:
