@@ -59,6 +59,14 @@ def test_the_script_trains_as_it_does_alone(loop: Path, tmp_path: Path) -> None:
     assert (np.load(tmp_path / "losses-0.npy") == np.load(loop / "losses-0.npy")).all()
 
 
+def test_an_optimizer_may_make_its_variables_in_the_first_step(loop: Path, tmp_path: Path) -> None:
+    script = tmp_path / "mine.py"
+    builds = "    optimizer.build(model.trainable_variables)\n"
+    script.write_text(LOOP.read_text().replace(builds, ""))
+    observe(script, tmp_path / "run")
+    np.testing.assert_array_equal(losses(tmp_path / "run"), losses(loop))
+
+
 def test_epochs_end_where_the_script_saves_and_each_call_is_timed(loop: Path) -> None:
     assert [(each["epoch"], each["step"]) for each in events(loop, "epoch")] == [
         (1, 6), (2, 12), (3, 18)

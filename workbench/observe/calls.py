@@ -19,8 +19,9 @@ import tensorflow as tf
 from tensorflow.python.autograph.core import ag_ctx
 from tensorflow.python.autograph.impl import api as autograph
 from tensorflow.python.distribute import distribute_lib, tpu_strategy
-from tensorflow.python.eager.lift_to_graph import UnliftableError
 from tensorflow.python.eager.polymorphic_function import autograph_util, polymorphic_function
+from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction
+from tensorflow.python.framework import func_graph
 
 from .patches import Patches
 from .records import Kind, in_order
@@ -29,6 +30,8 @@ from .scheduled import moment
 
 LATE_SECONDS = 0.05
 """Longer than it takes from the time of a row until it is in its queue."""
+INITIALIZES = b"initialize_variables"
+"""In the name of a function by which TensorFlow initializes the variables of another function."""
 MOST_WAITING = 1_000_000
 """Steps that wait in a queue until they are taken."""
 
@@ -120,9 +123,15 @@ class Calls:
         self.compiled = compiled
         self.current: Any = None
         """The function that is being called or traced."""
+        self.begins = False
+        """Whether it is called, and what it has been traced to is not yet executed."""
+        self.traces = 0
+        """The graphs that are being made, one in the other."""
         self.kinds: Any = weakref.WeakKeyDictionary[Any, bool | None]()
         """Functions that run steps: whether these train; None while that is not known."""
         patches.wrap(polymorphic_function.Function, "__call__", self._watched)
+        patches.wrap(func_graph, "func_graph_from_py_func", self._watched_trace)
+        patches.wrap(ConcreteFunction, "_call_flat", self._watched_execution)
 
     def ran(self) -> bool:
         """Note that a strategy runs something; return whether that is outside all functions."""
@@ -141,31 +150,48 @@ class Calls:
             outermost = self.current is None and threading.current_thread() is self.thread
             if not (outermost and tf.executing_eagerly()):
                 return run(function, *args, **kwargs)
-            self.current = function
+            self.current, self.begins = function, not tf.config.functions_run_eagerly()
             try:
-                self._trace(function, lambda: function.get_concrete_function(*args, **kwargs))
-                if self.kinds.get(function) is not None:
+                if not self.begins and self.kinds.get(function) is not None:
                     self.observer.enter(self.kinds[function])
                 result = run(function, *args, **kwargs)
             finally:
-                self.current = None
+                self.current, self.begins = None, False
             if function in self.kinds:
                 self.observer.leave()
             return result
 
         return watched
 
-    def _trace(self, function: Any, trace: Callable[[], Any]) -> None:
-        """Trace a new function before its first call, which uses the trace."""
-        eager = tf.config.functions_run_eagerly()
-        if eager or function.experimental_get_tracing_count():
-            return
-        try:
-            trace()
-        except UnliftableError:
-            return  # the call itself can make variables that depend on its arguments
-        if function in self.kinds:
-            self.observer.traced()
+    def _watched_trace(self, trace: Callable) -> Callable:
+        def watched(*args: Any, **kwargs: Any) -> Any:
+            if threading.current_thread() is not self.thread:
+                return trace(*args, **kwargs)
+            self.traces += 1
+            try:
+                return trace(*args, **kwargs)
+            finally:
+                self.traces -= 1
+
+        return watched
+
+    def _watched_execution(self, execute: Callable) -> Callable:
+        def watched(concrete: Any, *args: Any, **kwargs: Any) -> Any:
+            if (
+                self.begins
+                and not self.traces
+                and self.current in self.kinds
+                and tf.executing_eagerly()
+                and threading.current_thread() is self.thread
+                and INITIALIZES not in concrete.name
+            ):
+                self.begins = False
+                self.observer.traced()
+                if self.kinds[self.current] is not None:
+                    self.observer.enter(self.kinds[self.current])
+            return execute(concrete, *args, **kwargs)
+
+        return watched
 
 
 WRITES = "Assign", "Resource", "If", "Case", "While", "StatefulPartitionedCall", "QueueEnqueue"
