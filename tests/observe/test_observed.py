@@ -67,6 +67,25 @@ def test_an_optimizer_may_make_its_variables_in_the_first_step(loop: Path, tmp_p
     np.testing.assert_array_equal(losses(tmp_path / "run"), losses(loop))
 
 
+@pytest.mark.parametrize("size", [16, 12])
+@pytest.mark.parametrize("more", ["", " + 0.0 * tf.reduce_sum(model.trainable_variables[0])"])
+def test_a_loss_that_replicas_return_to_be_summed_is_the_mean_of_their_own_examples(
+    more: str, size: int, tmp_path: Path
+) -> None:
+    found, mean = [], '{"loss": tf.reduce_mean(losses),'
+    for name, loss in ("mean", mean), ("share", f'{{"loss": loss{more},'):
+        script, text = (
+            tmp_path / f"{name}.py",
+            LOOP.read_text().replace(".batch(16)", f".batch({size})"),
+        )
+        assert mean in text
+        script.write_text(text.replace(mean, loss))
+        observe(script, tmp_path / name, 4)
+        rows = np.fromfile(tmp_path / name / "worker-0" / "steps.f4", np.float32)
+        found.append(rows.reshape(4, 2, 3))
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-5)
+
+
 def test_epochs_end_where_the_script_saves_and_each_call_is_timed(loop: Path) -> None:
     assert [(each["epoch"], each["step"]) for each in events(loop, "epoch")] == [
         (1, 6), (2, 12), (3, 18)

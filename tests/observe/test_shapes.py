@@ -30,6 +30,7 @@ def recorded(folder: Path) -> np.ndarray[Any, Any]:
     "shape",
     [
         "compiled", "compiled fit", "eager", "in a thread", "until the data ends",
+        "with summed gradients", "without an optimizer",
     ],
 )  # fmt: skip
 def test_every_step_is_recorded(shape: str, tmp_path: Path) -> None:

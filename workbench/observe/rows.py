@@ -27,6 +27,8 @@ LOSS, ACCURACY = "loss", ("accuracy", "acc")
 MAIN = LOSS, ACCURACY[0]
 """Names of numbers that a row holds as sums."""
 GRADIENT_NORM = "gradient_norm"
+SUMS = "Add", "AddV2", "AddN", "Cast", "Identity"
+"""The types of operations whose results are sums of what they are given."""
 RUNNING: set[str] = set()
 """Names of metrics whose results are no means of what they are given, such as AUC."""
 
@@ -48,6 +50,7 @@ class Step:
         """Begin a step; `keeps_gradients`: its row holds the norm of its gradient, too."""
         self.trains, self.gradients = False, Gradients(kept=keeps_gradients)
         self.weights: list[Any] = []
+        self.optimizer: Any = None
         self.given: dict[str, Given] = {}
         """What metrics were given, by their names."""
         self.output = ""
@@ -57,10 +60,19 @@ class Step:
         self.shares: list[tf.Tensor] = []
         """Losses that Keras has divided by the number of replicas."""
         self.divides = False
+        self.averages: list[tuple[Any, Any]] = []
+        """Losses that were divided by the examples of all replicas, and that number, if given."""
         self.metrics: list[Any] = []
         """The metrics that the step updates."""
         self.scalars: tuple[str, ...] = ()
         """The names of the other numbers, whose means over the examples end the `row`."""
+
+    def differentiate(self, sources: Any) -> None:
+        """Note of what gradients are taken: those of weights are taken in training."""
+        found = map(kerases.variable_of, tf.nest.flatten(sources))
+        weights = [each for each in found if isinstance(each, tf.Variable) and each.trainable]
+        self.trains = self.trains or bool(weights)
+        self.weights = self.weights or weights
 
     def add(self, metric: Any, total: Any, count: Any) -> None:
         """Count what a metric was given, perhaps part by part; `count` is None for a mean."""
@@ -79,6 +91,15 @@ class Step:
             return loss
         return loss * tf.distribute.get_strategy().num_replicas_in_sync
 
+    def returned(self, value: Any, examples: Any) -> Any:
+        """Return a value that the step returns as the mean over the replica's examples."""
+        parts = summands(value)
+        for average, size in self.averages:
+            if any(part is average for part in parts):
+                replicas = tf.distribute.get_strategy().num_replicas_in_sync
+                return value * (replicas if size is None else size / tf.cast(examples, value.dtype))
+        return self.whole(value)
+
     def is_running(self, name: str, result: Any) -> bool:
         """Return whether a number that the step returns counts earlier steps, too."""
         named = result.items() if isinstance(result, dict) else ()
@@ -96,7 +117,7 @@ class Step:
         examples = counts[0] if counts else leading_size(inputs)
         if examples is None:
             return None
-        reported = {k: self.whole(v) for k, v in scalars(result).items()}
+        reported = {k: self.returned(v, examples) for k, v in scalars(result).items()}
         returned = {k: v for k, v in reported.items() if k not in self.given}
         totals = {k: over(each.total, each.count, examples) for k, each in given.items()}
         totals |= {
@@ -150,6 +171,15 @@ def scalars(result: Any) -> dict[str, tf.Tensor]:
     }
 
 
+def summands(value: Any) -> list[Any]:
+    """Return a tensor, and in a graph also the tensors whose sum it is."""
+    found = [value]
+    for each in found:
+        if tf.is_symbolic_tensor(each) and each.op.type in SUMS:
+            found += each.op.inputs
+    return found
+
+
 def bare(name: str) -> str:
     """Return a number's name without the phase."""
     return next((name.removeprefix(each) for each in PREFIXES if name.startswith(each)), name)
@@ -158,6 +188,8 @@ def bare(name: str) -> str:
 def leading_size(inputs: Any) -> Any:
     """Return the first dimension of the first batched tensor: the replica's examples."""
     for leaf in tf.nest.flatten(inputs):
+        if isinstance(leaf, np.ndarray) and leaf.shape:
+            return float(len(leaf))
         if tf.is_tensor(leaf) and leaf.shape.rank:
             size = leaf.shape[0]
             return tf.cast(tf.shape(leaf)[0], tf.float32) if size is None else float(size)
@@ -203,6 +235,7 @@ def watch_reports(patches: Patches) -> None:
         patches.wrap(owner, "get_metrics_result", _reporting_results)
     patches.wrap(Trainer, "compute_loss", _reporting_loss)
     patches.wrap(keras.src.losses.loss, "scale_loss_for_distribution", _reporting_division)
+    patches.wrap(tf.nn, "compute_average_loss", _reporting_average)
     patches.wrap(tf.GradientTape, "gradient", _reporting_gradient)
     for optimizer, method in kerases.OPTIMIZERS:
         patches.wrap(optimizer, method, _reporting_optimizer)
@@ -290,10 +323,24 @@ def _reporting_division(divide: Callable) -> Callable:
     return watched
 
 
+def _reporting_average(average: Callable) -> Callable:
+    def watched(*values: Any, **named: Any) -> Any:
+        loss = average(*values, **named)
+        if (step := getattr(_here, "step", None)) is not None:
+            given = inspect.signature(average).bind(*values, **named).arguments
+            step.averages.append((loss, given.get("global_batch_size")))
+        return loss
+
+    return watched
+
+
 def _reporting_gradient(differentiate: Callable) -> Callable:
     def watched(tape: Any, target: Any, sources: Any, *rest: Any, **named: Any) -> Any:
         step = getattr(_here, "step", None)
-        if step is None or step.gradients.is_inside or not step.gradients.kept:
+        if step is None or step.gradients.is_inside:
+            return differentiate(tape, target, sources, *rest, **named)
+        step.differentiate(sources)
+        if not step.gradients.kept:
             return differentiate(tape, target, sources, *rest, **named)
         with step.gradients.inside():
             found = differentiate(tape, target, sources, *rest, **named)
@@ -310,7 +357,7 @@ def _reporting_optimizer(apply: Callable) -> Callable:
             return apply(*values, **named)
         bound = inspect.signature(apply).bind(*values, **named)
         found, step.weights = kerases.given(bound.arguments)
-        step.trains = True
+        step.trains, step.optimizer = True, values[0]
         if step.gradients.kept:
             step.gradients.apply(values[0], found, step.weights)
         with step.gradients.inside():

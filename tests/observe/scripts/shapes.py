@@ -30,6 +30,53 @@ def train_step(batch):
     return loss
 
 
+def gradients_of(batch):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.keras.losses.mse(batch[1], model(batch[0], training=True)))
+    return loss, tape.gradient(loss, model.trainable_variables)
+
+
+@tf.function
+def by_hand(batch):
+    def step(batch):
+        loss, gradients = gradients_of(batch)
+        for weight, gradient in zip(model.trainable_variables, gradients, strict=True):
+            weight.assign_sub(0.1 * gradient)
+        return loss
+
+    return strategy.run(step, args=(batch,))
+
+
+@tf.function
+def accumulate(batch):
+    def step(batch):
+        loss, gradients = gradients_of(batch)
+        for total, gradient in zip(totals, gradients, strict=True):
+            total.assign_add(gradient / 2)
+        return loss
+
+    return strategy.run(step, args=(batch,))
+
+
+@tf.function
+def apply_totals():
+    def step():
+        optimizer.apply_gradients(zip(totals, model.trainable_variables, strict=True))
+        for total in totals:
+            total.assign(tf.zeros_like(total))
+
+    strategy.run(step)
+
+
+def accumulated():
+    losses = []
+    for batch in batches:
+        losses.append(accumulate(batch))
+        if len(losses) % 2 == 0:
+            apply_totals()
+    return losses
+
+
 def slow_step(batch):
     time.sleep(0.05)
     return train_step(batch)
@@ -114,10 +161,13 @@ def with_the_best_weights():
 
 
 weights = model.get_weights()
+totals = [tf.Variable(tf.zeros_like(weight), trainable=False) for weight in weights]
 shapes = {
     "compiled": lambda: list(map(Trainer().train, batches)),
     "compiled fit": fit,
     "compiled loop": lambda: compiled_loop(next(iter(batches))),
+    "without an optimizer": lambda: list(map(by_hand, batches)),
+    "with summed gradients": accumulated,
     "eager": lambda: [strategy.run(slow_step, args=(batch,)) for batch in batches],
     "two losses": lambda: [strategy.run(two_losses, args=(batch,)) for batch in batches],
     "until the data ends": until_the_data_ends,
