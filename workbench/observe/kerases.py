@@ -55,6 +55,13 @@ def variable_of(weight: Any) -> Any:
     return weight._value if isinstance(weight, keras.Variable) else weight
 
 
+def calls_of(optimizer: Any) -> Any:
+    """Return the variable that counts how often an optimizer was given gradients."""
+    inner = getattr(optimizer, "inner_optimizer", optimizer)
+    counted = getattr(inner, "_iterations", None)  # `iterations` leaves out what is accumulated
+    return variable_of(inner.iterations if counted is None else counted)
+
+
 def given(values: dict[str, Any]) -> tuple[list[Any], list[Any]]:
     """Return the gradients and the weights in the arguments of a method of `OPTIMIZERS`.
 

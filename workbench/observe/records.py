@@ -57,6 +57,20 @@ class Events:
                 print(name, *(f"{key}={value}" for key, value in values.items()), flush=True)
         self.flush()
 
+    def epochs_at(self, step: int) -> int:
+        """Return the epochs that were over at a step, of attempts that still count."""
+        text, ends = "", list[tuple[int, int]]()
+        with contextlib.suppress(OSError):
+            text = self.path.read_text(errors="replace") if self.path else ""
+        for line in text.splitlines():
+            with contextlib.suppress(ValueError):  # a full disk can cut a line
+                event = json.loads(line)
+                if event["event"] == "start":
+                    ends = [each for each in ends if each[0] <= event["step"]]
+                elif event["event"] == "epoch":
+                    ends.append((event["step"], event["epoch"]))
+        return max((epoch for end, epoch in ends if end <= step), default=0)
+
     def flush(self) -> OSError | None:
         """Write the unwritten events; return the error if that fails."""
         with self.lock:
@@ -125,6 +139,14 @@ class Records:
         """
         self._log([[step, 0, time.time(), 0]])
         self.begun, self.cut = True, False
+
+    def steps(self) -> int:
+        """Return the number of steps that are recorded."""
+        path = self.folder / "calls.f8"
+        log = path.read_bytes() if path.exists() else b""
+        whole = len(log) // LOG_ROW_BYTES * LOG_ROW_BYTES
+        first, count, *_ = np.frombuffer(log[:whole], "<f8")[-4:].tolist() or [0, 0]
+        return int(first + count)
 
     def add(self, call: Call) -> Lost | None:
         """Record a call, at once or together with the next ones; return what was lost."""
@@ -227,6 +249,7 @@ class LedRecords:
         Raises:
             OSError: it cannot be written.
         """
+        self.records.clear()
         for worker, step in self.steps.items():
             self._of(worker, step)
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import tensorflow as tf
+from tensorflow.python.checkpoint.checkpoint import CheckpointLoadStatus
 from tensorflow.python.checkpoint.checkpoint_management import update_checkpoint_state_internal
 
 from . import kerases
@@ -58,7 +59,7 @@ class Observer(Protocol):
     def event(self, name: str, **values: Any) -> None:
         """Report an event."""
 
-    def end_epoch(self) -> None:
+    def saves(self) -> None:
         """Note that the script saves by itself, as at the end of an epoch."""
 
     def check(self) -> None:
@@ -87,10 +88,13 @@ class Saving:
         self._latest = tf.train.latest_checkpoint
         self.asked_folder: str | None = None
         """The last folder of which the script asked for the last checkpoint."""
+        self.misfit: tuple[Any, SystemExit] | None = None
+        """The status of a restored checkpoint that lacks variables, and what it lacks."""
         patches.wrap(tf.train.CheckpointManager, "__init__", self._watched_init)
         patches.wrap(tf.train.CheckpointManager, "save", self._watched_save)
         patches.wrap(tf.train.Checkpoint, "restore", self._watched_restore)
         patches.wrap(tf.train, "latest_checkpoint", self._watched_latest)
+        patches.wrap(CheckpointLoadStatus, "expect_partial", self._watched_partial)
         for owner in kerases.MODELS:
             patches.wrap(owner, "save", self._watched_model)
 
@@ -179,7 +183,7 @@ class Saving:
         def watched(manager: Any, *args: Any, **named: Any) -> Any:
             if manager not in self.managers:
                 return save(manager, *args, **named)
-            self.observer.end_epoch()
+            self.observer.saves()
             return self._save(lambda: save(manager, *args, **named))
 
         return watched
@@ -206,8 +210,9 @@ class Saving:
                     continue
                 except ValueError as error:  # a variable has another shape
                     raise other_model(path, str(error)) from error
-                if missing := unrestored(checkpoint, status):
-                    raise other_model(path, f"it has no value for {missing}")
+                missing = unrestored(checkpoint, status)
+                reason = f"it has no value for {missing}"
+                self.misfit = (status, other_model(path, reason)) if missing else None
                 self.observer.restored(getattr(checkpoint, STATE).restored, steps_in(path))
                 self.is_new, self.saved_at = self.observer.step == 0, time.monotonic()
                 return status
@@ -220,6 +225,19 @@ class Saving:
             self.observer.restored("", 0)
             self.is_new, self.saved_at = True, time.monotonic()
             return restore(checkpoint, None, *args, **named)
+
+        return watched
+
+    def check_fits(self) -> None:
+        """End the script if it does not expect that the checkpoint lacks some of its variables."""
+        if self.misfit is not None:
+            raise self.misfit[1]
+
+    def _watched_partial(self, expect: Callable) -> Callable:
+        def watched(status: Any) -> Any:
+            if self.misfit is not None and status is self.misfit[0]:
+                self.misfit = None
+            return expect(status)
 
         return watched
 

@@ -13,6 +13,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.distribute import distribute_lib
 
+from . import kerases
 from .calls import Calls, Runs
 from .closing import Closing
 from .measured import Measured
@@ -70,6 +71,8 @@ class Watch:
         self.weights: list[Any] = []
         self.started = self.testing = self.traced_once = self.step_traced = False
         self.nonfinite = self.stopped = self.misses = False
+        self.rollback: tuple[str, int] | None = None
+        """The counts that were restored after steps of this process, until it trains again."""
         self.tracing_since = 0.0
         self.span: tuple[float, float] | None = None
         """When the steps that are not yet recorded began: wall clock, performance counter."""
@@ -125,14 +128,25 @@ class Watch:
 
     def state(self) -> str:
         """Return the counts, as text."""
+        if self.rollback is not None and self.rollback[0]:
+            return self.rollback[0]
         counts = {"step": self.step, "epoch": self.epoch, "sums": self.sums.tolist()}
         led = {"worker_steps": self.led.steps} if self.led.steps else {}
         return json.dumps({**counts, **led, "result": self.result, "metrics": self.metrics})
 
     def restored(self, state: str, steps: int) -> None:
         """Go on from a checkpoint's state; without one, from so many steps."""
-        counts: dict[str, Any] = json.loads(state) if state else {"step": steps}
-        self.step, self.epoch = counts["step"], counts.get("epoch", 0)
+        if not self.started:
+            self._go_on(state, steps)
+        elif state or steps:
+            self.rollback = state, steps
+
+    def _go_on(self, state: str, steps: int) -> None:
+        counts: dict[str, Any] = (
+            json.loads(state) if state else {"step": steps, "epoch": self.events.epochs_at(steps)}
+        )
+        self.unshared = np.zeros(7)
+        self.step, self.epoch, self.rollback = counts["step"], counts["epoch"], None
         self.sums = np.array(counts.get("sums", [0.0] * 4))
         known = counts.get("worker_steps", {})
         self.led.steps = {worker: known.get(worker, 0) for worker in self.led.steps}
@@ -158,13 +172,16 @@ class Watch:
         led = {"counted": counted, "worker_steps": steps} if steps else {}
         count = len(steps or self.workers.tasks)
         self.event("start", step=self.step, epoch=self.epoch, workers=count, **led)
+        if self.step_traced:
+            self.event("traced", seconds=0.0)
 
     def _ran(self, strategy: Any) -> None:
         self.workers.use(strategy)
         central = tf.distribute.experimental.CentralStorageStrategy
         self.miscounts = isinstance(strategy, central)  # with it, metrics of Keras 3 do
+        self.saving.check_fits()
         outside = self.calls.ran()
-        if not self.started:
+        if not (self.started or (self.records and self.records.steps())):
             self._start()
         if tf.executing_eagerly() and self.span is None:
             self.span, self.enters = (time.time(), time.perf_counter()), True
@@ -173,6 +190,8 @@ class Watch:
             self.event("tracing")
 
     def _stepped(self, step: Step) -> None:
+        if not self.started and step.trains:  # an earlier process has left records
+            self._go_on("", self._done_before(step.optimizer))
         self.calls.stepped(step.trains)
         self.measured.updated[step.trains].update(map(id, step.metrics))
         if step.trains:
@@ -184,6 +203,18 @@ class Watch:
                 self.span = began
             if self.calls.current is None:
                 self.leave()
+
+    def _done_before(self, optimizer: Any) -> int:
+        """Return the step from which training goes on after an earlier process, without a manager.
+
+        The optimizer tells it, if it counts the steps that are recorded.
+        """
+        recorded = self.records.steps() if self.records else 0
+        if optimizer is None:
+            return recorded
+        with tf.init_scope():
+            done = int(kerases.calls_of(optimizer).numpy())
+        return min(done - tf.executing_eagerly(), recorded)  # eagerly, the step itself is done
 
     def _missed(self) -> None:
         if not self.misses:
@@ -229,7 +260,7 @@ class Watch:
         if stop:
             self.saving.save_all(stopping=True)
             self.stopped = True
-            self.end("stopped", step=self.step)
+            self.end("stopped")
             sys.exit(0)
         if due:
             self.saving.save_all()
@@ -282,6 +313,8 @@ class Watch:
             for call in self.scheduled.take():
                 sums = call.rows[..., :3].sum(axis=(0, 1), dtype=float)
                 if call.kind.trains:
+                    if self.rollback is not None:
+                        self._go_on(*self.rollback)
                     self._note_broken(call.worker, self.led.add(call))
                     self.step += len(call.rows)
                     self.unshared[:3] += sums
@@ -346,6 +379,8 @@ class Watch:
         if not kind.trains:
             self.unshared[4:] += sums
             return
+        if self.rollback is not None:
+            self._go_on(*self.rollback)
         if self.records is not None:
             self._report(self.records.add(Call(self.step, kind, rows, start, seconds)))
         broken = [] if self.nonfinite else np.argwhere(~np.isfinite(rows[..., 0]))[:1].tolist()
@@ -371,6 +406,10 @@ class Watch:
             if not self.measured.has_counted(examples):
                 results = dict.fromkeys(results)
         self.metrics |= {phase + name: value for name, value in results.items()}
+
+    def saves(self) -> None:
+        """Note that the script saves by itself: an epoch ends there."""
+        self.end_epoch()
 
     def end_epoch(self) -> None:
         """Report the results of an epoch, unless no step was done since the last one."""
@@ -442,6 +481,7 @@ class Watch:
 
     def finish(self) -> None:
         """Report that the script has ended as it should."""
+        self.saving.check_fits()
         self._commit(time.perf_counter())  # steps of a call that raised an error
         if self.workers.count > 1:
             with self.lock:
@@ -453,10 +493,12 @@ class Watch:
             sys.exit(3)
         if unsaved:
             self.saving.save_all()
-        self.end("finished", step=self.step, **self.result)
+        self.end("finished", **self.result)
 
     def end(self, name: str, **values: Any) -> None:
         """Report how the run ended, and wait until that is on disk, and for the other workers."""
         self.flush()
-        self.events.last(name, **values)
+        if self.records is not None and not self.started:  # it only tested
+            self.step = self.records.steps()
+        self.events.last(name, step=self.step, **values)
         self.workers.leave_together()
