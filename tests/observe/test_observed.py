@@ -189,6 +189,36 @@ def test_keras_fit_is_recorded_as_keras_reports_it(tmp_path: Path) -> None:
     assert losses(tmp_path).shape == (12, 2)
 
 
+LATER = """
+other = tf.keras.models.clone_model(model)
+other.compile("adam", "binary_crossentropy", metrics=["accuracy"])
+for each in model, other:
+    each.evaluate(batches.take(1), verbose=0)
+"""
+
+
+def test_tests_of_a_model_after_its_training_change_no_results(tmp_path: Path) -> None:
+    script = tmp_path / "mine.py"
+    script.write_text(FIT.read_text() + LATER)
+    observe(script, tmp_path / "run")
+    history = json.loads((tmp_path / "run" / "history.json").read_text())
+    found = events(tmp_path / "run", "epoch")
+    assert [each["test_loss"] for each in found] == pytest.approx(history["val_loss"], abs=1e-6)
+    measured = [each["metrics"]["test_accuracy"] for each in found]
+    assert measured == pytest.approx(history["val_accuracy"], abs=1e-6)
+
+
+def test_epochs_of_fit_without_tests_end_where_keras_ends_them(tmp_path: Path) -> None:
+    script, tested = tmp_path / "mine.py", "validation_data=batches, "
+    assert tested in FIT.read_text()
+    script.write_text(FIT.read_text().replace(tested, ""))
+    observe(script, tmp_path / "run")
+    history = json.loads((tmp_path / "run" / "history.json").read_text())
+    found = events(tmp_path / "run", "epoch")
+    assert [each["step"] for each in found] == [6, 12]
+    assert [each["loss"] for each in found] == pytest.approx(history["loss"], abs=1e-6)
+
+
 PROCESS = """\
 import sys
 from pathlib import Path

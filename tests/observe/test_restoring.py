@@ -106,3 +106,25 @@ def test_a_checkpoint_without_some_variables_is_trained_on_only_if_the_script_ex
     assert done.returncode == (0 if expected else 1)
     assert ("it has no value for Variable:0" in done.stderr) == (not expected)
     assert len(losses(tmp_path / "run")) == (STEPS if expected else 6)
+
+
+TEST_STEP = """
+def test_step(batch):
+    return tf.reduce_mean(tf.keras.losses.mse(batch[1], model(batch[0])))
+
+
+kept = []
+"""
+TESTS = """
+    if (step + 1) % 9 == 0:
+        strategy.run(test_step, args=((features[:8], labels[:8]),))
+"""
+
+
+def test_with_tests_an_epoch_ends_after_them_and_not_where_the_script_saves(
+    tmp_path: Path,
+) -> None:
+    often = {"\nkept = []\n": TEST_STEP, "(step + 1) % 6 ==": "step > 9 and step % 2 =="}
+    observe(edited(tmp_path, often, TESTS), tmp_path / "run")
+    assert [each["step"] for each in events(tmp_path / "run", "checkpoint")] == [11, 13, 15, 17]
+    assert [each["step"] for each in events(tmp_path / "run", "epoch")] == [9, 18]

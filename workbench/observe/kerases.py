@@ -13,6 +13,8 @@ RESETTERS: list[Any] = [Trainer]
 """Classes with the methods `reset_metrics` and `get_metrics_result` of models."""
 METRICS: list[Any] = [keras.metrics.Metric]
 EVALUATORS: list[Any] = [TensorFlowTrainer]
+CALLBACKS: list[Any] = [keras.callbacks.CallbackList]
+"""Classes that call all callbacks of `fit`."""
 MEANS: Any = (keras.metrics.Mean,)
 MEAN_UPDATERS: list[Any] = [keras.metrics.Mean]
 """Classes with the method `update_state` of means."""
@@ -36,6 +38,7 @@ if os.environ.get("TF_USE_LEGACY_KERAS", "").lower() in ("1", "true"):
 
     for owners in (MODELS, RESETTERS, EVALUATORS):
         owners.append(tf_keras.Model)
+    CALLBACKS.append(tf_keras.callbacks.CallbackList)
     MEANS += (tf_keras.metrics.Mean,)
     METRICS.append(tf_keras.metrics.Metric)
     MEAN_UPDATERS.append(Reduce)

@@ -9,26 +9,36 @@ from . import kerases
 from .patches import Patches
 from .rows import LOSS
 
+FOLLOWED = (*kerases.MEANS, *kerases.GROUPS)
+"""The classes of metrics of which it is known whether a step updates them."""
+
 
 class Measured:
     """The results of a model's metrics, read before they are reset."""
 
     def __init__(
-        self, patches: Patches, read: Callable[[], None], evaluated: Callable[[], None]
+        self,
+        patches: Patches,
+        read: Callable[[], None],
+        evaluated: Callable[[], None],
+        fitted: Callable[[], None],
     ) -> None:
         """Wrap Keras.
 
-        `read` is called before a model resets its metrics, `evaluated` after a model was tested.
+        `read` is called before a model resets its metrics, `evaluated` after a model was tested,
+        `fitted` after each epoch of `fit`.
         """
         self.model: Any = None
         """The model whose metrics were reset last."""
         self.updated: dict[bool, set[int]] = {True: set(), False: set()}
         """The metrics that steps update, by id: those that train, and those that test."""
-        self._before_reset, self._evaluated = read, evaluated
+        self._before_reset, self._evaluated, self._fitted = read, evaluated, fitted
         for owner in kerases.RESETTERS:
             patches.wrap(owner, "reset_metrics", self._watched_reset)
         for owner in kerases.EVALUATORS:
             patches.wrap(owner, "evaluate", self._watched_evaluate)
+        for owner in kerases.CALLBACKS:
+            patches.wrap(owner, "on_epoch_end", self._watched_epoch)
 
     def results(self, *, trains: bool) -> dict[str, float | None]:
         """Return what the model has measured; None: unknown, because no step measures it."""
@@ -38,11 +48,13 @@ class Measured:
         # The loss of each output is left out: in it, a short batch weighs as much as a full one.
         losses = {id(each) for each in getattr(compile_loss, "metrics", ())}
         metrics = [each for each in self.model.metrics if id(each) not in losses]
+        followed = {id(each) for each in metrics if isinstance(each, FOLLOWED)}
+        if followed and followed.isdisjoint(self.updated[True] | self.updated[False]):
+            return {}  # a model of which no step was watched
         for metric in metrics if getattr(self.model, "compiled", True) else ():
             if metric.name == LOSS:
                 continue
-            seen = isinstance(metric, (*kerases.MEANS, *kerases.GROUPS))
-            known = not seen or id(metric) in self.updated[trains]
+            known = id(metric) not in followed or id(metric) in self.updated[trains]
             result = metric.result()
             for name, value in numbers(
                 result if isinstance(result, dict) else {metric.name: result}
@@ -61,6 +73,13 @@ class Measured:
             self.model = model
             self._before_reset()
             reset(model)
+
+        return watched
+
+    def _watched_epoch(self, end: Callable) -> Callable:
+        def watched(callbacks: Any, *given: Any, **named: Any) -> None:
+            self._fitted()
+            end(callbacks, *given, **named)
 
         return watched
 

@@ -70,7 +70,9 @@ class Watch:
         """
         self.weights: list[Any] = []
         self.started = self.testing = self.traced_once = self.step_traced = False
-        self.nonfinite = self.stopped = self.misses = False
+        self.nonfinite = self.stopped = self.misses = self.has_tests = False
+        self.epoch_over = self.tested = False
+        """Whether an epoch of `fit` is over; whether the model was tested since it trained."""
         self.rollback: tuple[str, int] | None = None
         """The counts that were restored after steps of this process, until it trains again."""
         self.tracing_since = 0.0
@@ -93,7 +95,7 @@ class Watch:
         )
         self.calls = Calls(self.patches, self, self.runs.compiled)
         self.saving = Saving(self.patches, self)
-        self.measured = Measured(self.patches, self.read_metrics, self.evaluated)
+        self.measured = Measured(self.patches, self.read_metrics, self.evaluated, self.fitted)
         watch_servers(self.patches, run_dir, task, stop, self.event)
         self.closing = Closing(self.patches, self.over)
         threading.Thread(target=self._follow, daemon=True).start()
@@ -145,13 +147,13 @@ class Watch:
         counts: dict[str, Any] = (
             json.loads(state) if state else {"step": steps, "epoch": self.events.epochs_at(steps)}
         )
-        self.unshared = np.zeros(7)
+        self.unshared, self.epoch_over, self.tested = np.zeros(7), False, False
         self.step, self.epoch, self.rollback = counts["step"], counts["epoch"], None
         self.sums = np.array(counts.get("sums", [0.0] * 4))
         known = counts.get("worker_steps", {})
         self.led.steps = {worker: known.get(worker, 0) for worker in self.led.steps}
         self.result, self.metrics = counts.get("result", {}), counts.get("metrics", {})
-        self.partial = bool(self.sums[2])
+        self.partial, self.has_tests = bool(self.sums[2]), "test_loss" in self.result
         self._start(steps)
 
     def loaded(self, state: str) -> None:
@@ -238,7 +240,10 @@ class Watch:
             self.check_weights()
             self.event("test", epoch=self.epoch + 1)
             self.tests = np.zeros(3)
-        elif trains and self.testing:
+        elif trains and (self.testing or self.epoch_over):
+            if not self.testing and self.workers.count > 1:  # all of them are here
+                with self.lock:
+                    self._add(self.workers.summed(self.unshared))
             self.end_epoch()
         self.testing, self.unread = not trains, True
 
@@ -318,7 +323,7 @@ class Watch:
                     self._note_broken(call.worker, self.led.add(call))
                     self.step += len(call.rows)
                     self.unshared[:3] += sums
-                else:
+                elif not self.tested:
                     self.unshared[4:] += sums
             if self.busy_since is not None:
                 now = time.perf_counter()
@@ -377,7 +382,8 @@ class Watch:
     def _take(self, kind: Kind, rows: np.ndarray, start: float, seconds: float) -> None:
         sums = rows[..., :3].sum(axis=(0, 1), dtype=float)
         if not kind.trains:
-            self.unshared[4:] += sums
+            if not self.tested:
+                self.unshared[4:] += sums
             return
         if self.rollback is not None:
             self._go_on(*self.rollback)
@@ -393,7 +399,7 @@ class Watch:
 
     def read_metrics(self) -> None:
         """Read what the model has measured since the last time."""
-        if not self.unread or self.measured.model is None:
+        if not self.unread or self.tested or self.measured.model is None:
             return
         self.unread = False
         if self.led.steps and not self.testing:
@@ -408,8 +414,13 @@ class Watch:
         self.metrics |= {phase + name: value for name, value in results.items()}
 
     def saves(self) -> None:
-        """Note that the script saves by itself: an epoch ends there."""
-        self.end_epoch()
+        """Note that the script saves by itself: an epoch ends there, or after its tests."""
+        if self.testing or self.epoch_over or not self.has_tests:
+            self.end_epoch()
+
+    def fitted(self) -> None:
+        """Note the end of an epoch of `fit`, whose tests may follow."""
+        self.epoch_over = True
 
     def end_epoch(self) -> None:
         """Report the results of an epoch, unless no step was done since the last one."""
@@ -419,11 +430,13 @@ class Watch:
 
     def _end_epoch(self) -> None:
         self.read_metrics()
+        self.epoch_over = self.tested = False
         if self.workers.count == 1:
             self._add_own()
         if not self.sums[2]:
             self._end_test()
             return
+        self.has_tests = self.has_tests or bool(self.tests[2])
         results = {"loss": self.sums[0] / self.sums[2], "accuracy": self.sums[1] / self.sums[2]}
         if self.tests[2]:
             tested = self.tests / self.tests[2]
@@ -441,7 +454,12 @@ class Watch:
         self.metrics, self.partial = {}, False
 
     def evaluated(self) -> None:
-        """Report the test of a model whose training this script only reads."""
+        """Note the end of a test: the first one after the training is that of the epoch.
+
+        If this script only reads the training of the model, report it.
+        """
+        self.read_metrics()
+        self.tested = True
         if not (self.sums[2] or self.unshared[2]):
             self.end_epoch()
 
