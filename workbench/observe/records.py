@@ -143,9 +143,12 @@ class Records:
     def steps(self) -> int:
         """Return the number of steps that are recorded."""
         path = self.folder / "calls.f8"
-        log = path.read_bytes() if path.exists() else b""
-        whole = len(log) // LOG_ROW_BYTES * LOG_ROW_BYTES
-        first, count, *_ = np.frombuffer(log[:whole], "<f8")[-4:].tolist() or [0, 0]
+        rows = path.stat().st_size // LOG_ROW_BYTES if path.exists() else 0
+        if not rows:
+            return 0
+        with path.open("rb") as file:
+            file.seek((rows - 1) * LOG_ROW_BYTES)
+            first, count, *_ = np.frombuffer(file.read(LOG_ROW_BYTES), "<f8")
         return int(first + count)
 
     def add(self, call: Call) -> Lost | None:

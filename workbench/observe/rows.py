@@ -51,6 +51,7 @@ class Step:
         self.trains, self.gradients = False, Gradients(kept=keeps_gradients)
         self.weights: list[Any] = []
         self.optimizer: Any = None
+        """The optimizer that was given gradients last."""
         self.given: dict[str, Given] = {}
         """What metrics were given, by their names."""
         self.output = ""
@@ -93,9 +94,9 @@ class Step:
 
     def returned(self, value: Any, examples: Any) -> Any:
         """Return a value that the step returns as the mean over the replica's examples."""
-        parts = summands(value)
+        parts = summands(value) if self.averages else {}
         for average, size in self.averages:
-            if any(part is average for part in parts):
+            if id(average) in parts:
                 replicas = tf.distribute.get_strategy().num_replicas_in_sync
                 return value * (replicas if size is None else size / tf.cast(examples, value.dtype))
         return self.whole(value)
@@ -171,12 +172,14 @@ def scalars(result: Any) -> dict[str, tf.Tensor]:
     }
 
 
-def summands(value: Any) -> list[Any]:
-    """Return a tensor, and in a graph also the tensors whose sum it is."""
-    found = [value]
-    for each in found:
-        if tf.is_symbolic_tensor(each) and each.op.type in SUMS:
-            found += each.op.inputs
+def summands(value: Any) -> dict[int, Any]:
+    """Return a tensor, and in a graph also the tensors whose sum it is, by id."""
+    found, left = dict[int, Any](), [value]
+    while left:
+        each = left.pop()
+        if id(each) not in found and tf.is_symbolic_tensor(each) and each.op.type in SUMS:
+            left += each.op.inputs
+        found[id(each)] = each
     return found
 
 
