@@ -8,7 +8,6 @@ or three in each epoch.
 import collections
 import sys
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -29,16 +28,12 @@ class Closing:
             iterator_ops.OwnedIterator,
             multi_device_iterator_ops.OwnedMultiDeviceIterator,
         ):
-            patches.wrap(owner, "__init__", self._watched)
+            patches.after(owner, "__init__", self._hold)
         threading.Thread(target=self._close, args=(over,), name="closing", daemon=True).start()
 
-    def _watched(self, init: Callable) -> Callable:
-        def watched(iterator: Any, *args: Any, **named: Any) -> None:
-            init(iterator, *args, **named)
-            if tf.executing_eagerly():
-                self.held.append(iterator)
-
-        return watched
+    def _hold(self, result: None, iterator: Any, *_: Any, **__: Any) -> None:
+        if tf.executing_eagerly():
+            self.held.append(iterator)
 
     def _close(self, over: threading.Event) -> None:
         while not over.wait(LOOK_SECONDS):

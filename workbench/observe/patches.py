@@ -17,6 +17,31 @@ class Patches:
         self.originals.append((owner, name, original))
         setattr(owner, name, functools.wraps(original)(make(original)))
 
+    def before(self, owner: Any, name: str, act: Callable[..., None]) -> None:
+        """Have a function called before each call of a method, with the same arguments."""
+
+        def make(method: Callable) -> Callable:
+            def watched(*given: Any, **named: Any) -> Any:
+                act(*given, **named)
+                return method(*given, **named)
+
+            return watched
+
+        self.wrap(owner, name, make)
+
+    def after(self, owner: Any, name: str, act: Callable[..., None]) -> None:
+        """Have a function called after each call of a method, with its result and arguments."""
+
+        def make(method: Callable) -> Callable:
+            def watched(*given: Any, **named: Any) -> Any:
+                result = method(*given, **named)
+                act(result, *given, **named)
+                return result
+
+            return watched
+
+        self.wrap(owner, name, make)
+
     def undo(self) -> None:
         """Put the methods back."""
         while self.originals:

@@ -228,49 +228,63 @@ def reporting(step: Callable, *, keeps_gradients: bool = False) -> Callable:
 def watch_reports(patches: Patches) -> None:
     """Wrap Keras, so that a step's metrics and its optimizer report to the `Step` they are in."""
     for mean in kerases.MEAN_UPDATERS:
-        patches.wrap(mean, "update_state", _reporting_metric)
+        patches.before(mean, "update_state", _report_metric)
     for metric in kerases.METRICS:
-        patches.wrap(metric, "__init__", _noting_metric)
+        patches.after(metric, "__init__", _note_metric)
     for group in kerases.GROUPS:
-        patches.wrap(group, "update_state", _reporting_metrics)
+        patches.before(group, "update_state", _report_metrics)
     patches.wrap(MetricsList, "update_state", _reporting_output)
     for owner in kerases.RESETTERS:
-        patches.wrap(owner, "get_metrics_result", _reporting_results)
+        patches.after(owner, "get_metrics_result", _report_results)
     patches.wrap(Trainer, "compute_loss", _reporting_loss)
-    patches.wrap(keras.src.losses.loss, "scale_loss_for_distribution", _reporting_division)
-    patches.wrap(tf.nn, "compute_average_loss", _reporting_average)
+    patches.before(keras.src.losses.loss, "scale_loss_for_distribution", _report_division)
+    patches.after(tf.nn, "compute_average_loss", _report_average)
     patches.wrap(tf.GradientTape, "gradient", _reporting_gradient)
     for optimizer, method in kerases.OPTIMIZERS:
         patches.wrap(optimizer, method, _reporting_optimizer)
 
 
-def _reporting_metric(update: Callable) -> Callable:
-    def watched(metric: Any, values: Any, sample_weight: Any = None) -> Any:
-        step = getattr(_here, "step", None)
-        if step is not None and isinstance(metric, kerases.MEANS):
-            step.metrics.append(metric)
-            given, weights = reduce_to_samplewise_values(
-                step.whole(values), sample_weight, reduce_fn=keras.ops.mean, dtype=metric.dtype
-            )
-            count: Any = None
-            if weights is not None:
-                count = tf.reduce_sum(weights)
-            elif given.shape.rank:
-                count = leading_size([given])
-            if type(metric).result in kerases.MEAN_RESULTS:
-                step.add(metric, tf.reduce_sum(given), count)
-        return update(metric, values, sample_weight)
-
-    return watched
+def _report_metric(metric: Any, values: Any, sample_weight: Any = None) -> None:
+    step = getattr(_here, "step", None)
+    if step is None or not isinstance(metric, kerases.MEANS):
+        return
+    step.metrics.append(metric)
+    given, weights = reduce_to_samplewise_values(
+        step.whole(values), sample_weight, reduce_fn=keras.ops.mean, dtype=metric.dtype
+    )
+    count: Any = None
+    if weights is not None:
+        count = tf.reduce_sum(weights)
+    elif given.shape.rank:
+        count = leading_size([given])
+    if type(metric).result in kerases.MEAN_RESULTS:
+        step.add(metric, tf.reduce_sum(given), count)
 
 
-def _noting_metric(init: Callable) -> Callable:
-    def watched(metric: Any, *values: Any, **named: Any) -> None:
-        init(metric, *values, **named)
-        if type(metric).result not in kerases.MEAN_RESULTS:
-            RUNNING.add(bare(metric.name))
+def _report_metrics(metrics: Any, *_: Any, **__: Any) -> None:
+    if (step := getattr(_here, "step", None)) is not None:
+        step.metrics.append(metrics)
 
-    return watched
+
+def _note_metric(result: None, metric: Any, *_: Any, **__: Any) -> None:
+    if type(metric).result not in kerases.MEAN_RESULTS:
+        RUNNING.add(bare(metric.name))
+
+
+def _report_results(results: dict[str, Any], _: Any) -> None:
+    if (step := getattr(_here, "step", None)) is not None:
+        step.running += results.values()
+
+
+def _report_division(_: Any) -> None:
+    if (step := getattr(_here, "step", None)) is not None:
+        step.divides = True
+
+
+def _report_average(loss: Any, *values: Any, **named: Any) -> None:
+    if (step := getattr(_here, "step", None)) is not None:
+        bound = inspect.signature(tf.nn.compute_average_loss).bind(*values, **named)
+        step.averages.append((loss, bound.arguments.get("global_batch_size")))
 
 
 def _reporting_output(update: Callable) -> Callable:
@@ -286,25 +300,6 @@ def _reporting_output(update: Callable) -> Callable:
     return watched
 
 
-def _reporting_results(get: Callable) -> Callable:
-    def watched(model: Any) -> Any:
-        results = get(model)
-        if (step := getattr(_here, "step", None)) is not None:
-            step.running += results.values()
-        return results
-
-    return watched
-
-
-def _reporting_metrics(update: Callable) -> Callable:
-    def watched(metrics: Any, *values: Any, **named: Any) -> Any:
-        if (step := getattr(_here, "step", None)) is not None:
-            step.metrics.append(metrics)
-        return update(metrics, *values, **named)
-
-    return watched
-
-
 def _reporting_loss(compute: Callable) -> Callable:
     def watched(*values: Any, **named: Any) -> Any:
         if (step := getattr(_here, "step", None)) is None:
@@ -312,26 +307,6 @@ def _reporting_loss(compute: Callable) -> Callable:
         step.divides = False
         loss = compute(*values, **named)
         step.shares += [loss] if step.divides else []
-        return loss
-
-    return watched
-
-
-def _reporting_division(divide: Callable) -> Callable:
-    def watched(loss: Any) -> Any:
-        if (step := getattr(_here, "step", None)) is not None:
-            step.divides = True
-        return divide(loss)
-
-    return watched
-
-
-def _reporting_average(average: Callable) -> Callable:
-    def watched(*values: Any, **named: Any) -> Any:
-        loss = average(*values, **named)
-        if (step := getattr(_here, "step", None)) is not None:
-            given = inspect.signature(average).bind(*values, **named).arguments
-            step.averages.append((loss, given.get("global_batch_size")))
         return loss
 
     return watched

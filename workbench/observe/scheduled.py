@@ -83,8 +83,11 @@ class Scheduled:
         """The calls that are scheduled and not known to be done."""
         coordinator = cluster_coordinator.ClusterCoordinator
         patches.wrap(coordinator, "schedule", self._watched_schedule)
-        patches.wrap(coordinator, "join", self._watched_join)
-        patches.wrap(tf.distribute.ParameterServerStrategy, "__init__", self._watched_init)
+        patches.before(coordinator, "join", self._begin_join)
+        patches.after(coordinator, "join", self._end_join)
+        strategy = tf.distribute.ParameterServerStrategy
+        patches.before(strategy, "__init__", self._wait_for_servers)
+        patches.after(strategy, "__init__", self._lead)
 
     def take(self) -> Iterator[WorkersCall]:
         """Yield the calls done since the last time."""
@@ -133,13 +136,11 @@ class Scheduled:
         )
         return rows, times
 
-    def _watched_init(self, init: Callable) -> Callable:
-        def watched(strategy: Any, cluster_resolver: Any, *args: Any, **named: Any) -> None:
-            wait_for_servers(cluster_resolver.cluster_spec(), self.observer.stop)
-            init(strategy, cluster_resolver, *args, **named)
-            self.observer.lead(strategy._num_workers)
+    def _wait_for_servers(self, _: Any, cluster_resolver: Any, *__: Any, **___: Any) -> None:
+        wait_for_servers(cluster_resolver.cluster_spec(), self.observer.stop)
 
-        return watched
+    def _lead(self, result: None, strategy: Any, *_: Any, **__: Any) -> None:
+        self.observer.lead(strategy._num_workers)
 
     def _watched_schedule(self, schedule: Callable) -> Callable:
         def watched(coordinator: Any, fn: Any, args: Any = None, kwargs: Any = None) -> Any:
@@ -161,15 +162,13 @@ class Scheduled:
 
         return watched
 
-    def _watched_join(self, join: Callable) -> Callable:
-        def watched(coordinator: Any) -> None:
-            self._settle(coordinator)
-            self.observer.leave_scheduled(lambda: None)
-            join(coordinator)
-            self.observer.all_done()
-            self.going = 0
+    def _begin_join(self, coordinator: Any) -> None:
+        self._settle(coordinator)
+        self.observer.leave_scheduled(lambda: None)
 
-        return watched
+    def _end_join(self, *_: Any) -> None:
+        self.observer.all_done()
+        self.going = 0
 
     def _settle(self, coordinator: Any) -> None:
         """Wait until workers have done all calls, after a stop for some time at most.
@@ -292,13 +291,9 @@ def watch_servers(
     if task.startswith("evaluator-"):
         ending.start()
 
-    def watched_join(join: Callable) -> Callable:
-        def watched(server: Any) -> None:
-            event("serving")
-            if ending.ident is None:
-                ending.start()
-            join(server)
+    def serve(_: Any) -> None:
+        event("serving")
+        if ending.ident is None:
+            ending.start()
 
-        return watched
-
-    patches.wrap(server_lib.Server, "join", watched_join)
+    patches.before(server_lib.Server, "join", serve)
