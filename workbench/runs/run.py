@@ -219,16 +219,18 @@ class Run:
         """Have a task killed, as if its machine was lost; see `restarts_alone` for what follows.
 
         Raises:
-            RunError: the run does not train, it does not restart its tasks, it has no such task,
+            RunError: the run has no such task, it does not restart its tasks, it does not train,
                 or its folder cannot be written.
         """
-        if not (self.killable and self.status == "running" and task in self.tasks):
+        if task not in self.tasks:
+            raise RunError(f"{self.id} has no task {task!r}. Name one of: {', '.join(self.tasks)}.")
+        if not self.killable:
             raise RunError(
-                f"Cannot kill task {task or '(none)'} of {self.id}, which is {self.status} with "
-                f"restarts {self.config.restarts or 0}. A task can be killed if it is one of "
-                "several in a run that trains on this machine with restarts above 0. Start a run "
-                "with restarts."
+                f"{self.id} would not start a killed task again. Start a run of several tasks on "
+                "this machine, with restarts above 0."
             )
+        if self.status != "running":
+            raise RunError(f"{self.id} is {self.status}. Kill a task while the run trains.")
         write_text(home_of(self.dir) / KILL, task)
 
     def restarts_alone(self, task: str) -> bool:
