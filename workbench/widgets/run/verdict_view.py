@@ -46,7 +46,7 @@ STILL_TRAINS = (
 OWN_PACES = (
     "The workers do not wait for each other: the page shows the recorded speed of each worker."
 )
-KEPT = "Measured before; click Find out to measure again."
+KEPT, AGAIN = "Measured before.", "Click Find out to measure again."
 SAME_CONFIG = "The form holds this run's config with"
 
 
@@ -123,7 +123,7 @@ class WhySlow:
             return
         if verdict is not None:
             self._show_verdict(verdict)
-            self._work.say(KEPT if self._over else f"{KEPT} {STILL_TRAINS}")
+            self._work.say(f"{KEPT} {AGAIN if self._over else STILL_TRAINS}")
 
     def _forget(self) -> None:
         self._verdict = None

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from workbench.runs import Run
 
 
+TOGETHER = "Choose a step. X-ray repeats it, to measure what each replica saw in it."
+APART = "Choose a step. X-ray shows which batch each worker took in its own step of that number."
+
+
 class Xray:
     """A page that shows the parts of one step of the opened run, on request."""
 
@@ -48,8 +52,7 @@ class Xray:
         self._agreeing.clear()
         self._ask.disabled = False
         self._picture.value = ""
-        words = "Choose a step. X-ray repeats it, to measure what each replica saw in it."
-        self._state.value = markup.quiet(words)
+        self._state.value = markup.quiet(TOGETHER if run.plan.synchronous else APART)
 
     def _on_ask(self, _: Any) -> None:
         if self._run is not None:
@@ -57,8 +60,8 @@ class Xray:
 
     def _begin(self, run: Run, step: int) -> None:
         self._ask.disabled = True
-        words = f"Repeating step {step:,} from the nearest checkpoint; this takes seconds"
-        self._state.value = markup.quiet(f"{words} ...")
+        doing = "Finding the batches of" if not run.plan.synchronous else "Repeating"
+        self._state.value = markup.quiet(f"{doing} step {step:,}; this takes seconds ...")
         run_in_background(
             waiting()(lambda: run.xray(step)),
             lambda xray: self._show(run, xray),
