@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 PROGRESS = "progress/.ATTRIBUTES/VARIABLE_VALUE"
-OBSERVED = "observed/.ATTRIBUTES/py_state"
+STEP = "step/.ATTRIBUTES/VARIABLE_VALUE"
 
 
 def checkpoints(run_dir: Path) -> dict[int, Any]:
@@ -25,8 +25,8 @@ def checkpoints(run_dir: Path) -> dict[int, Any]:
 
 def steps_of(reader: Any) -> int:
     """Return the steps done in a checkpoint."""
-    if reader.has_tensor(OBSERVED):
-        return int(json.loads(reader.get_tensor(OBSERVED))["step"])
+    if reader.has_tensor(STEP):
+        return int(reader.get_tensor(STEP))
     return int(reader.get_tensor(PROGRESS)[0])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import pytest
 
 from tests.engine.tasks import OBSERVER, cluster_variables
 from tests.forked import run_program
+from tests.observe.observing import events
 from tests.waiting import LIMIT_SECONDS
 
 pytestmark = pytest.mark.slow
@@ -84,6 +86,18 @@ def test_each_step_has_the_times_of_its_update_within_its_call(run: Path) -> Non
             own = times[int(first) : int(first + count), 1:]
             assert start <= own.min()
             assert own.max() <= start + seconds
+
+
+def test_a_second_start_records_from_where_the_script_goes_on(run: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(run, tmp_path / "run")
+    with started(folder) as (chief, *_):
+        assert chief.wait(LIMIT_SECONDS) == 0
+    begun = events(folder, "start", "chief-0")
+    assert [each["step"] for each in begun] == [0, 2 * STEPS]
+    for worker in range(WORKERS):
+        earlier = rows(run, worker)
+        np.testing.assert_array_equal(rows(folder, worker)[: len(earlier)], earlier)
+    assert sum(len(rows(folder, worker)) for worker in range(WORKERS)) == 4 * STEPS
 
 
 def test_the_tasks_that_serve_say_so(run: Path) -> None:

@@ -17,7 +17,7 @@ import re
 import threading
 import time
 import urllib.parse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,30 +46,48 @@ class Events:
 
     def add(self, name: str, **values: Any) -> None:
         """Append an event to the file. An unknown number becomes null."""
-        line = {"time": time.time(), "event": name, **values}
-        unknown = [
-            key for key, each in line.items() if isinstance(each, float) and not math.isfinite(each)
-        ]
+        line = json.dumps({"time": time.time(), "event": name, **values})
+        known = json.loads(line, parse_constant=lambda _: None)
         with self.lock:
-            self.unwritten += json.dumps({**line, **dict.fromkeys(unknown)}) + "\n"
+            self.unwritten += json.dumps(known) + "\n"
         if name in SHOWN:
             with contextlib.suppress(OSError):
                 print(name, *(f"{key}={value}" for key, value in values.items()), flush=True)
         self.flush()
 
-    def epochs_at(self, step: int) -> int:
-        """Return the epochs that were over at a step, of attempts that still count."""
-        text, ends = "", list[tuple[int, int]]()
-        with contextlib.suppress(OSError):
-            text = self.path.read_text(errors="replace") if self.path else ""
-        for line in text.splitlines():
-            with contextlib.suppress(ValueError):  # a full disk can cut a line
-                event = json.loads(line)
-                if event["event"] == "start":
-                    ends = [each for each in ends if each[0] <= event["step"]]
-                elif event["event"] == "epoch":
-                    ends.append((event["step"], event["epoch"]))
-        return max((epoch for end, epoch in ends if end <= step), default=0)
+    def counts_at(self, step: int) -> dict[str, Any]:
+        """Return what is known of a step: the epochs that were over, and sums of the next one.
+
+        The sums are not numbers, unless an epoch has ended there.
+        """
+        ends = [(0, 0)]
+        for event in events_in(self.path):
+            if event["event"] == "start":
+                ends = [each for each in ends if each[0] <= event["step"]]
+            elif event["event"] == "epoch":
+                ends.append((event["step"], event["epoch"]))
+        end, over = max(each for each in ends if each[0] <= step)
+        return {"step": step, "epoch": over, "sums": [0.0 if end == step else math.nan] * 4}
+
+    def of_run(self) -> Iterator[list[dict[str, Any]]]:
+        """Yield the events of each task of this run."""
+        for path in self.path.parent.parent.glob("*/events.jsonl") if self.path else ():
+            yield list(events_in(path))
+
+    def saved(self, checkpoint: str, written_at: float) -> dict[str, Any] | None:
+        """Return what was counted when a checkpoint was saved; None: unknown.
+
+        `written_at` is the time of its file: a later save of that name has failed.
+        """
+        found = list[dict[str, Any]]()
+        for events in self.of_run():
+            begun = kept = dict[str, Any]()
+            for event in events:
+                if event.get("checkpoint") == checkpoint:
+                    begun = event if event["event"] == "saving" else begun
+                    kept = begun if event["event"] == "checkpoint" else kept
+            found.append(kept if kept and begun["time"] > written_at else begun)
+        return max(found, key=lambda event: event.get("time", 0.0), default={}).get("counts")
 
     def flush(self) -> OSError | None:
         """Write the unwritten events; return the error if that fails."""
@@ -89,6 +107,16 @@ class Events:
         self.add(name, **values)
         while self.unwritten and NO_ROOM.search(str(self.flush())):
             time.sleep(1)
+
+
+def events_in(path: pathlib.Path | None) -> Iterator[dict[str, Any]]:
+    """Yield the events in a file, if it exists."""
+    text = ""
+    with contextlib.suppress(OSError):
+        text = path.read_text(errors="replace") if path else ""
+    for line in text.splitlines():
+        with contextlib.suppress(ValueError):  # a full disk can cut a line
+            yield json.loads(line)
 
 
 class Kind(NamedTuple):
@@ -272,6 +300,12 @@ class LedRecords:
             self._report(worker, Lost(first, count, str(error)))
         broken = np.argwhere(~np.isfinite(call.rows[..., 0]))[:1, 0].tolist()
         return first + broken[0] if broken else None
+
+    def recorded(self) -> dict[str, int]:
+        """Return the steps of each worker that are recorded."""
+        if self.dir is None:
+            return dict.fromkeys(self.steps, 0)
+        return {worker: Records(self.dir / worker).steps() for worker in self.steps}
 
     def flush(self) -> None:
         """Write what waits to be written."""

@@ -1,11 +1,12 @@
-"""Checkpoints and models: saved on full disks, restored from damaged ones, with the step in them.
+"""Checkpoints and models: saved on full disks, restored from damaged ones.
 
-Each checkpoint of a `tf.train.CheckpointManager` also keeps what the observer counts, so that the
-records go on at the step from which training goes on.
+The event of each save holds what the observer counts, so that the records go on at the step from
+which training goes on.
 """
 
 import contextlib
-import functools
+import math
+import os
 import pathlib
 import re
 import threading
@@ -18,34 +19,17 @@ from tensorflow.python.checkpoint.checkpoint import CheckpointLoadStatus
 from tensorflow.python.checkpoint.checkpoint_management import update_checkpoint_state_internal
 
 from . import kerases
+from .epochs import Epochs, parts_of
 from .patches import Patches
-from .records import NO_ROOM
+from .records import NO_ROOM, Events
 from .workers import Workers
 
 SAVE_SECONDS = 300.0
 """The longest time between two checkpoints."""
 FIRST_SAVE_SECONDS = 10.0
 """The longest time until the first checkpoint of a new run."""
-STATE = "observed"
-"""The attribute of a checkpoint that keeps the counts."""
 COUNTED = re.compile(r"(^|/)(step|_?iter(ations)?)/\.ATTRIBUTES/VARIABLE_VALUE$")
 """The name of a count of steps in a checkpoint: the script's, or an optimizer's."""
-
-
-class State(tf.train.experimental.PythonState):
-    """The observer's counts, as text in a checkpoint."""
-
-    def __init__(self, text: Callable[[], str]) -> None:
-        super().__init__()
-        self.text, self.restored = text, ""
-
-    def serialize(self) -> str:
-        """Return the text that is saved."""
-        return self.text()
-
-    def deserialize(self, string_value: Any) -> None:
-        """Take the text that was saved."""
-        self.restored = tf.compat.as_text(string_value)
 
 
 class Observer(Protocol):
@@ -55,24 +39,20 @@ class Observer(Protocol):
     step: int
     stop: threading.Event
     workers: Workers
+    events: Events
+    epochs: Epochs
 
     def event(self, name: str, **values: Any) -> None:
         """Report an event."""
 
-    def saves(self) -> None:
-        """Note that the script saves by itself, as at the end of an epoch."""
-
     def check(self) -> None:
         """End the run if its weights are not worth saving."""
 
-    def state(self) -> str:
-        """Return the counts, as text."""
+    def counts(self) -> dict[str, Any] | None:
+        """Return what a process needs to go on from here; None: unknown."""
 
-    def restored(self, state: str, steps: int) -> None:
-        """Go on from a checkpoint's state; without one, from so many steps."""
-
-    def loaded(self, state: str) -> None:
-        """Note the counts in a checkpoint that no manager of this script keeps."""
+    def restored(self, counts: dict[str, Any] | None, steps: int) -> None:
+        """Go on from there; `steps` are those that the script has counted."""
 
 
 class Saving:
@@ -84,17 +64,28 @@ class Saving:
         self.managers: list[tf.train.CheckpointManager] = []
         self.unsaved, self.is_new, self.saved_at = False, True, time.monotonic()
         """Whether the last checkpoint failed; whether this run has none yet; when it was saved."""
+        self.how: dict[str, bool] | None = None
+        """While a manager saves: how `_write` does that."""
+        self.read: dict[str, Any] | None = None
+        """What the last checkpoint that was read has counted, if that is known."""
+        self.thread = threading.current_thread()
         self._plain_save = tf.train.CheckpointManager.save
         self._latest = tf.train.latest_checkpoint
         self.asked_folder: str | None = None
         """The last folder of which the script asked for the last checkpoint."""
         self.misfit: tuple[Any, SystemExit] | None = None
         """The status of a restored checkpoint that lacks variables, and what it lacks."""
-        patches.wrap(tf.train.CheckpointManager, "__init__", self._watched_init)
-        patches.wrap(tf.train.CheckpointManager, "save", self._watched_save)
+        manager = tf.train.CheckpointManager
+        patches.before(
+            manager, "__init__", lambda _, checkpoint, directory, *__, **___: mend_list(directory)
+        )
+        patches.after(manager, "__init__", self._keep_manager)
+        patches.wrap(manager, "save", self._watched_save)
+        patches.wrap(tf.train.Checkpoint, "_write", self._watched_write)
         patches.wrap(tf.train.Checkpoint, "restore", self._watched_restore)
-        patches.wrap(tf.train, "latest_checkpoint", self._watched_latest)
-        patches.wrap(CheckpointLoadStatus, "expect_partial", self._watched_partial)
+        patches.after(tf.train.Checkpoint, "read", self._note_read)
+        patches.before(tf.train, "latest_checkpoint", self._note_folder)
+        patches.before(CheckpointLoadStatus, "expect_partial", self._note_partial)
         for owner in kerases.MODELS:
             patches.wrap(owner, "save", self._watched_model)
 
@@ -112,28 +103,18 @@ class Saving:
         """
         if self.managers:
             manager = max(self.managers, key=lambda each: len(parts_of(each.checkpoint)))
-            action = functools.partial(self._plain_save, manager)
-            self._save(action, wait=stopping, stopping=stopping, together=True)
+            manager._last_checkpoint_step = None  # it saves, whatever its `checkpoint_interval` is
+            with self._by_manager(wait=stopping, stopping=stopping, together=True):
+                self._plain_save(manager)
+            self.saved_at = time.monotonic()
 
-    def _save(self, action: Callable[[], str | None], **how: bool) -> str | None:
-        """Save a checkpoint; return its path.
-
-        On a full disk, training goes on or, as `_write` does, waits. The result is None if nothing
-        was saved: the disk is full, or it is too early for the manager's `checkpoint_interval`.
-        """
-        saved, observer = list[str | None](), self.observer
-        observer.check()
-        observer.event("saving", step=observer.step)
-        error = self._write(lambda: saved.append(action()), "its checkpoint", **how)
-        path = saved[-1] if saved else None
-        if path is not None:
-            observer.event("checkpoint", step=observer.step, checkpoint=pathlib.Path(path).name)
-        elif isinstance(error, OSError | tf.errors.OpError):
-            observer.event("checkpoint_failed", step=observer.step, error=str(error)[:500])
-        elif error is not None:
-            raise error
-        self.unsaved, self.saved_at, self.is_new = error is not None, time.monotonic(), False
-        return path
+    @contextlib.contextmanager
+    def _by_manager(self, **how: bool) -> Iterator[None]:
+        self.how = how
+        try:
+            yield
+        finally:
+            self.how = None
 
     def _write(
         self,
@@ -167,32 +148,79 @@ class Saving:
             reported = True
             time.sleep(1)
 
-    def _watched_init(self, init: Callable) -> Callable:
-        def watched(
-            manager: Any, checkpoint: Any, directory: Any, *args: Any, **named: Any
-        ) -> None:
-            mend_list(directory)
-            init(manager, checkpoint, directory, *args, **named)
-            if isinstance(checkpoint, tf.train.Checkpoint) and not hasattr(checkpoint, STATE):
-                setattr(checkpoint, STATE, State(self.observer.state))
-                self.managers.append(manager)
-
-        return watched
+    def _keep_manager(
+        self, result: None, manager: Any, checkpoint: Any, *_: Any, **__: Any
+    ) -> None:
+        if isinstance(checkpoint, tf.train.Checkpoint) and self._manager_of(checkpoint) is None:
+            self.managers.append(manager)
 
     def _watched_save(self, save: Callable) -> Callable:
         def watched(manager: Any, *args: Any, **named: Any) -> Any:
             if manager not in self.managers:
                 return save(manager, *args, **named)
-            self.observer.saves()
-            return self._save(lambda: save(manager, *args, **named))
+            self.observer.epochs.saves()
+            with self._by_manager():
+                return save(manager, *args, **named)
 
         return watched
 
+    def _manager_of(self, checkpoint: tf.train.Checkpoint) -> Any:
+        return next((each for each in self.managers if each.checkpoint is checkpoint), None)
+
+    def _watched_write(self, write: Callable) -> Callable:
+        def watched(checkpoint: Any, file_prefix: Any, *args: Any, **named: Any) -> Any:
+            if not self._is_watched(file_prefix):
+                return write(checkpoint, file_prefix, *args, **named)
+            saved, name, observer = list[str](), self._name(file_prefix), self.observer
+            managed = self.how is not None
+            if managed:
+                observer.check()
+            counts = observer.counts()
+            step = counts["step"] if counts else observer.step
+            observer.event("saving", step=step, checkpoint=name, counts=counts)
+            error = self._write(
+                lambda: saved.append(write(checkpoint, file_prefix, *args, **named)),
+                "its checkpoint",
+                **(self.how or {}),
+            )
+            no_disk = isinstance(error, OSError | tf.errors.OpError)
+            if error is None:
+                observer.event("checkpoint", step=step, checkpoint=name)
+            elif no_disk:
+                observer.event("checkpoint_failed", step=step, error=str(error)[:500])
+            if error is not None and not (managed and no_disk):
+                raise error
+            if managed:
+                self.unsaved, self.is_new = error is not None, False
+                self.saved_at = time.monotonic()
+            return saved[-1] if saved else None  # then training goes on without it
+
+        return watched
+
+    def _note_read(self, status: Any, reader: Any, save_path: Any, *__: Any, **___: Any) -> None:
+        self.read = None
+        if save_path and self._is_watched(save_path):
+            written_at = math.inf
+            with contextlib.suppress(tf.errors.OpError):  # of a format without an index
+                written_at = tf.io.gfile.stat(f"{os.fspath(save_path)}.index").mtime_nsec / 1e9
+            self.read = self.observer.events.saved(self._name(save_path), written_at)
+            self.observer.epochs.read(reader, self.read)
+
+    def _is_watched(self, path: Any) -> bool:
+        """Return whether a checkpoint is read or written now, and not by a thread that copies."""
+        now = tf.executing_eagerly() and threading.current_thread() is self.thread
+        return now and isinstance(path, str | os.PathLike)
+
+    def _name(self, path: str | os.PathLike[str]) -> str:
+        """Return a checkpoint's path, in the folder of the run without that."""
+        text = os.fspath(path)
+        whole = text if "://" in text else str(pathlib.Path(text).absolute())
+        return whole.removeprefix(f"{self.observer.dir}/")
+
     def _watched_restore(self, restore: Callable) -> Callable:
         def watched(checkpoint: Any, save_path: Any, *args: Any, **named: Any) -> Any:
-            manager = next((each for each in self.managers if each.checkpoint is checkpoint), None)
+            manager = self._manager_of(checkpoint)
             if manager is None:
-                self.observer.loaded(state_in(save_path))
                 return restore(checkpoint, save_path, *args, **named)
             folder = pathlib.Path(manager.directory)
             if not self.observer.workers.leads:  # it restores what the leading worker saved
@@ -213,16 +241,16 @@ class Saving:
                 missing = unrestored(checkpoint, status)
                 reason = f"it has no value for {missing}"
                 self.misfit = (status, other_model(path, reason)) if missing else None
-                self.observer.restored(getattr(checkpoint, STATE).restored, steps_in(path))
+                self.observer.restored(self.read, steps_in(path))
                 self.is_new, self.saved_at = self.observer.step == 0, time.monotonic()
                 return status
-            if paths or self._has_saved():
+            if paths or self._has_saved(folder):
                 raise SystemExit(
                     "Needs a checkpoint to resume from; those that this run saved in "
                     f"{folder} are missing or damaged. Restore that folder from a copy, "
                     "or start a new run."
                 )
-            self.observer.restored("", 0)
+            self.observer.restored(None, 0)
             self.is_new, self.saved_at = True, time.monotonic()
             return restore(checkpoint, None, *args, **named)
 
@@ -233,21 +261,13 @@ class Saving:
         if self.misfit is not None:
             raise self.misfit[1]
 
-    def _watched_partial(self, expect: Callable) -> Callable:
-        def watched(status: Any) -> Any:
-            if self.misfit is not None and status is self.misfit[0]:
-                self.misfit = None
-            return expect(status)
+    def _note_partial(self, status: Any) -> None:
+        if self.misfit is not None and status is self.misfit[0]:
+            self.misfit = None
 
-        return watched
-
-    def _watched_latest(self, latest: Callable) -> Callable:
-        def watched(checkpoint_dir: Any, *args: Any, **named: Any) -> Any:
-            self.asked_folder = checkpoint_dir
-            mend_list(checkpoint_dir)
-            return latest(checkpoint_dir, *args, **named)
-
-        return watched
+    def _note_folder(self, checkpoint_dir: Any, *_: Any, **__: Any) -> None:
+        self.asked_folder = checkpoint_dir
+        mend_list(checkpoint_dir)
 
     def _candidates(self, folder: pathlib.Path, asked: str | None) -> Iterator[str]:
         """Yield the checkpoint asked for, or else the newest, then all older ones."""
@@ -279,14 +299,14 @@ class Saving:
 
         return watched
 
-    def _has_saved(self) -> bool:
-        """Return whether this run has reported a checkpoint before."""
-        if self.observer.dir is None:
-            return False
-        events = self.observer.dir / self.observer.workers.task / "events.jsonl"
-        with contextlib.suppress(OSError):
-            return '"event": "checkpoint"' in events.read_text()
-        return False
+    def _has_saved(self, folder: pathlib.Path) -> bool:
+        """Return whether this run has saved a checkpoint in a folder before."""
+        inside = self._name(folder / "checkpoint").removesuffix("checkpoint")
+        return any(
+            event["event"] == "checkpoint" and event.get("checkpoint", "").startswith(inside)
+            for events in self.observer.events.of_run()
+            for event in events
+        )
 
 
 def mend_list(directory: Any) -> None:
@@ -321,11 +341,6 @@ def unrestored(checkpoint: tf.train.Checkpoint, status: Any) -> str:
     return ", ".join(each.name for each in variables if id(each) not in restored)
 
 
-def parts_of(checkpoint: tf.train.Checkpoint) -> list[Any]:
-    """Return all objects that a checkpoint holds."""
-    return list(tf.train.TrackableView(checkpoint).descendants())
-
-
 def other_model(path: str, reason: str) -> SystemExit:
     """Return the end of a run whose checkpoint is that of another model."""
     return SystemExit(
@@ -341,10 +356,3 @@ def steps_in(path: str) -> int:
     """
     names = [name for name, _ in tf.train.list_variables(path) if COUNTED.search(name)]
     return max((int(tf.train.load_variable(path, name)) for name in names), default=0)
-
-
-def state_in(path: Any) -> str:
-    """Return the observer's counts in a checkpoint, as text; empty if it holds none."""
-    with contextlib.suppress(tf.errors.OpError, ValueError, TypeError):
-        return tf.compat.as_text(tf.train.load_variable(path, f"{STATE}/.ATTRIBUTES/py_state"))
-    return ""

@@ -1,7 +1,6 @@
 """What is known of a run while its script trains: steps, epochs, results."""
 
 import contextlib
-import json
 import pathlib
 import sys
 import threading
@@ -16,7 +15,7 @@ from tensorflow.python.distribute import distribute_lib
 from . import kerases
 from .calls import Calls, Runs
 from .closing import Closing
-from .measured import Measured
+from .epochs import Epochs
 from .patches import Patches
 from .records import Call, Events, Kind, LedRecords, Lost, Records
 from .rows import Step
@@ -51,29 +50,14 @@ class Watch:
         folder = None if run_dir is None else run_dir / task
         self.events = Events(folder)
         self.records = None if folder is None else Records(folder)
-        self.step = self.epoch = 0
+        self.step = 0
         self.led = LedRecords(run_dir, self.event)
         self.busy_since: float | None = None
         """The performance counter, since when workers do what this coordinator has scheduled."""
-        self.other = ""
-        """The counts in a checkpoint of another training, as text."""
-        self.sums, self.tests = np.zeros(4), np.zeros(3)
-        """Loss, correct answers and examples of this epoch so far; of training, also seconds."""
-        self.unshared = np.zeros(7)
-        """What this worker has to add to both, in the same order."""
-        self.result: dict[str, float] = {}
-        self.metrics: dict[str, float | None] = {}
-        """What the model has measured in this epoch, beside loss and accuracy."""
-        self.unread = self.partial = self.miscounts = False
-        """Whether steps were done since it was read; whether an earlier process began this epoch;
-        whether the metrics of Keras miscount.
-        """
         self.weights: list[Any] = []
-        self.started = self.testing = self.traced_once = self.step_traced = False
-        self.nonfinite = self.stopped = self.misses = self.has_tests = False
-        self.epoch_over = self.tested = False
-        """Whether an epoch of `fit` is over; whether the model was tested since it trained."""
-        self.rollback: tuple[str, int] | None = None
+        self.started = self.traced_once = self.step_traced = False
+        self.nonfinite = self.stopped = self.misses = False
+        self.rollback: dict[str, Any] | None = None
         """The counts that were restored after steps of this process, until it trains again."""
         self.tracing_since = 0.0
         self.span: tuple[float, float] | None = None
@@ -95,7 +79,7 @@ class Watch:
         )
         self.calls = Calls(self.patches, self, self.runs.compiled)
         self.saving = Saving(self.patches, self)
-        self.measured = Measured(self.patches, self.read_metrics, self.evaluated, self.fitted)
+        self.epochs = Epochs(self.patches, self)
         watch_servers(self.patches, run_dir, task, stop, self.event)
         self.closing = Closing(self.patches, self.over)
         threading.Thread(target=self._follow, daemon=True).start()
@@ -126,64 +110,68 @@ class Watch:
         if lost:
             self.events.add("unrecorded", **lost._asdict())
 
-    # What the script's checkpoints keep.
+    # What events of saves keep.
 
-    def state(self) -> str:
-        """Return the counts, as text."""
-        if self.rollback is not None and self.rollback[0]:
-            return self.rollback[0]
-        counts = {"step": self.step, "epoch": self.epoch, "sums": self.sums.tolist()}
-        led = {"worker_steps": self.led.steps} if self.led.steps else {}
-        return json.dumps({**counts, **led, "result": self.result, "metrics": self.metrics})
+    def position(self) -> dict[str, Any]:
+        """Return the steps done, for an event."""
+        led = {"worker_steps": dict(self.led.steps)} if self.is_led else {}
+        return {"step": self.step, **led}
 
-    def restored(self, state: str, steps: int) -> None:
-        """Go on from a checkpoint's state; without one, from so many steps."""
+    def counts(self) -> dict[str, Any] | None:
+        """Return what a process needs to go on from here; None: unknown."""
+        if self.rollback is not None:
+            return self.rollback
+        if not self.started and self._recorded():
+            return self.epochs.reads[-1][1] if self.epochs.reads else None
+        return None if self.epochs.unknown else {**self.position(), **self.epochs.counts()}
+
+    def counts_at(self, step: int) -> dict[str, Any]:
+        """Return what is known of a step from which a process goes on."""
+        led = {"worker_steps": self.led.recorded()} if self.is_led and step else {}
+        return {**self.events.counts_at(step), **led}
+
+    def restored(self, counts: dict[str, Any] | None, steps: int) -> None:
+        """Go on from there; if this process has begun, only once it trains again.
+
+        `steps` are those that the script has counted.
+        """
+        known = {**(counts or self.counts_at(steps)), "counted": steps}
+        self.epochs.reads.clear()
         if not self.started:
-            self._go_on(state, steps)
-        elif state or steps:
-            self.rollback = state, steps
+            self._go_on(known)
+        elif counts or steps:
+            self.rollback = known
 
-    def _go_on(self, state: str, steps: int) -> None:
-        counts: dict[str, Any] = (
-            json.loads(state) if state else {"step": steps, "epoch": self.events.epochs_at(steps)}
-        )
-        self.unshared, self.epoch_over, self.tested = np.zeros(7), False, False
-        self.step, self.epoch, self.rollback = counts["step"], counts["epoch"], None
-        self.sums = np.array(counts.get("sums", [0.0] * 4))
+    def _go_on(self, counts: dict[str, Any]) -> None:
+        self.step, self.rollback = counts["step"], None
         known = counts.get("worker_steps", {})
         self.led.steps = {worker: known.get(worker, 0) for worker in self.led.steps}
-        self.result, self.metrics = counts.get("result", {}), counts.get("metrics", {})
-        self.partial, self.has_tests = bool(self.sums[2]), "test_loss" in self.result
-        self._start(steps)
-
-    def loaded(self, state: str) -> None:
-        """Note the counts in a checkpoint that no manager of this script keeps."""
-        self.other = state
+        self.epochs.go_on(counts)
+        self._start(counts.get("counted"))
 
     # What the script runs.
 
-    def _start(self, counted: int = 0) -> None:
-        """Begin the records; `counted` are the steps from which the script goes on."""
+    def _start(self, counted: int | None = None) -> None:
+        """Begin the records; `counted` are the steps that the script has counted, if known."""
         self.started = True
         self.flush()
         with contextlib.suppress(OSError):  # on a full disk, the first call begins them
             if self.records is not None:
                 self.records.begin(self.step)
             self.led.begin()
-        steps = self.led.steps
-        led = {"counted": counted, "worker_steps": steps} if steps else {}
-        count = len(steps or self.workers.tasks)
-        self.event("start", step=self.step, epoch=self.epoch, workers=count, **led)
+        count = len(self.led.steps or self.workers.tasks)
+        led = {"counted": counted} if self.is_led and counted is not None else {}
+        self.event("start", **self.position(), epoch=self.epochs.over, workers=count, **led)
         if self.step_traced:
             self.event("traced", seconds=0.0)
 
     def _ran(self, strategy: Any) -> None:
         self.workers.use(strategy)
         central = tf.distribute.experimental.CentralStorageStrategy
-        self.miscounts = isinstance(strategy, central)  # with it, metrics of Keras 3 do
+        self.epochs.miscounts = isinstance(strategy, central)  # with it, metrics of Keras 3 do
         self.saving.check_fits()
         outside = self.calls.ran()
-        if not (self.started or (self.records and self.records.steps())):
+        if not (self.started or self._recorded()):
             self._start()
         if tf.executing_eagerly() and self.span is None:
             self.span, self.enters = (time.time(), time.perf_counter()), True
@@ -193,11 +181,11 @@ class Watch:
 
     def _stepped(self, step: Step) -> None:
         if not self.started and step.trains:  # an earlier process has left records
-            self._go_on("", self._done_before(step.optimizer))
+            self._go_on(self._done_before(step.optimizer))
         self.calls.stepped(step.trains)
-        self.measured.updated[step.trains].update(map(id, step.metrics))
+        self.epochs.measured.updated[step.trains].update(map(id, step.metrics))
         if step.trains:
-            self.weights = step.weights
+            self.weights, self.epochs.optimizer = step.weights, step.optimizer
         if tf.executing_eagerly():
             if self.enters:
                 began, self.enters = self.span, False
@@ -206,17 +194,26 @@ class Watch:
             if self.calls.current is None:
                 self.leave()
 
-    def _done_before(self, optimizer: Any) -> int:
-        """Return the step from which training goes on after an earlier process, without a manager.
+    def _recorded(self) -> int:
+        """Return the steps that earlier processes have recorded."""
+        if self.is_led:
+            return sum(self.led.recorded().values())
+        return self.records.steps() if self.records else 0
 
-        The optimizer tells it, if it counts the steps that are recorded.
+    def _done_before(self, optimizer: Any) -> dict[str, Any]:
+        """Return where training goes on after an earlier process, without a manager.
+
+        The checkpoint of the optimizer tells it, or else its number of calls.
         """
-        recorded = self.records.steps() if self.records else 0
+        if (counts := self.epochs.read_with(optimizer)) is not None:
+            return counts
+        recorded = self._recorded()
         if optimizer is None:
-            return recorded
+            return self.counts_at(recorded)
         with tf.init_scope():
             done = int(kerases.calls_of(optimizer).numpy())
-        return min(done - tf.executing_eagerly(), recorded)  # eagerly, the step itself is done
+        done -= tf.executing_eagerly()  # then the step itself is done
+        return self.counts_at(min(done, recorded))
 
     def _missed(self) -> None:
         if not self.misses:
@@ -236,16 +233,9 @@ class Watch:
         self.span = time.time(), time.perf_counter()
 
     def _enter_phase(self, trains: bool) -> None:
-        if not trains and not self.testing:
+        if not trains and not self.epochs.testing:
             self.check_weights()
-            self.event("test", epoch=self.epoch + 1)
-            self.tests = np.zeros(3)
-        elif trains and (self.testing or self.epoch_over):
-            if not self.testing and self.workers.count > 1:  # all of them are here
-                with self.lock:
-                    self._add(self.workers.summed(self.unshared))
-            self.end_epoch()
-        self.testing, self.unread = not trains, True
+        self.epochs.enter(trains=trains)
 
     def leave(self) -> None:
         """End a call of steps: record them, and stop or save if it is time."""
@@ -253,10 +243,11 @@ class Watch:
         self.span = None
         wishes = [self.nonfinite, self.stop.is_set(), self.saving.is_due()]
         with self.lock:
-            sums = self.workers.exchanged([*wishes, *self.unshared], now=self.testing)
+            unshared, now = self.epochs.unshared, self.epochs.testing
+            sums = self.workers.exchanged([*wishes, *unshared], now=now)
             if sums is None:
                 return
-            self._add(sums[3:])
+            self.epochs.add(sums[3:])
         self._act(*map(bool, sums[:3]))
 
     def _act(self, nonfinite: bool, stop: bool, due: bool) -> None:
@@ -271,6 +262,11 @@ class Watch:
             self.saving.save_all()
 
     # What a coordinator schedules.
+
+    @property
+    def is_led(self) -> bool:
+        """Whether workers do the steps, which this process leads."""
+        return bool(self.led.steps)
 
     def lead(self, workers: int) -> None:
         """Lead so many workers, whose steps are recorded instead of steps of this process."""
@@ -304,7 +300,6 @@ class Watch:
         self.take_calls()
         if self.nonfinite or self.stop.is_set() or self.saving.is_due():
             settle()
-            self._add_own()
             self._act(self.nonfinite, self.stop.is_set(), True)
 
     def all_done(self) -> None:
@@ -316,36 +311,21 @@ class Watch:
         """Record what the workers have done."""
         with self.lock:
             for call in self.scheduled.take():
-                sums = call.rows[..., :3].sum(axis=(0, 1), dtype=float)
                 if call.kind.trains:
                     if self.rollback is not None:
-                        self._go_on(*self.rollback)
+                        self._go_on(self.rollback)
                     self._note_broken(call.worker, self.led.add(call))
                     self.step += len(call.rows)
-                    self.unshared[:3] += sums
-                elif not self.tested:
-                    self.unshared[4:] += sums
+                self.epochs.add_rows(call.rows, 0.0, trains=call.kind.trains)
             if self.busy_since is not None:
                 now = time.perf_counter()
-                self.unshared[3] += 0.0 if self.testing else now - self.busy_since
+                self.epochs.unshared[3] += 0.0 if self.epochs.testing else now - self.busy_since
                 self.busy_since = now
 
     def _note_broken(self, worker: int, step: int | None) -> None:
         if step is not None and not self.nonfinite:
             self.event("nonfinite", step=step, worker=worker, replica=worker)
             self.nonfinite = True
-
-    def _add(self, sums: np.ndarray) -> None:
-        """Add what all workers have done."""
-        sums[3] /= self.workers.count  # seconds
-        self.sums += sums[:4]
-        self.tests += sums[4:]
-        self.unshared[:] = 0
-
-    def _add_own(self) -> None:
-        """Add what this process alone has done or led."""
-        with self.lock:
-            self._add(self.unshared.copy())
 
     def _follow(self) -> None:
         """Record the steps of a long call while it runs."""
@@ -380,13 +360,11 @@ class Watch:
                 self.span = wall + seconds, ended
 
     def _take(self, kind: Kind, rows: np.ndarray, start: float, seconds: float) -> None:
-        sums = rows[..., :3].sum(axis=(0, 1), dtype=float)
         if not kind.trains:
-            if not self.tested:
-                self.unshared[4:] += sums
+            self.epochs.add_rows(rows, seconds, trains=False)
             return
         if self.rollback is not None:
-            self._go_on(*self.rollback)
+            self._go_on(self.rollback)
         if self.records is not None:
             self._report(self.records.add(Call(self.step, kind, rows, start, seconds)))
         broken = [] if self.nonfinite else np.argwhere(~np.isfinite(rows[..., 0]))[:1].tolist()
@@ -395,82 +373,7 @@ class Watch:
             self.event("nonfinite", step=self.step + step, replica=number)
             self.nonfinite = True
         self.step += len(rows)
-        self.unshared[:4] += [*sums, seconds]
-
-    def read_metrics(self) -> None:
-        """Read what the model has measured since the last time."""
-        if not self.unread or self.tested or self.measured.model is None:
-            return
-        self.unread = False
-        if self.led.steps and not self.testing:
-            return  # workers that do not wait for each other lose some counts
-        phase, sums = ("test_", self.tests) if self.testing else ("", self.sums)
-        own = self.unshared[4:] if self.testing else self.unshared[:4]
-        results = self.measured.results(trains=not self.testing)
-        if self.partial or self.miscounts:
-            examples = sums[2] + self.workers.summed(own[2:3])[0]
-            if not self.measured.has_counted(examples):
-                results = dict.fromkeys(results)
-        self.metrics |= {phase + name: value for name, value in results.items()}
-
-    def saves(self) -> None:
-        """Note that the script saves by itself: an epoch ends there, or after its tests."""
-        if self.testing or self.epoch_over or not self.has_tests:
-            self.end_epoch()
-
-    def fitted(self) -> None:
-        """Note the end of an epoch of `fit`, whose tests may follow."""
-        self.epoch_over = True
-
-    def end_epoch(self) -> None:
-        """Report the results of an epoch, unless no step was done since the last one."""
-        self.take_calls()
-        with self.lock:
-            self._end_epoch()
-
-    def _end_epoch(self) -> None:
-        self.read_metrics()
-        self.epoch_over = self.tested = False
-        if self.workers.count == 1:
-            self._add_own()
-        if not self.sums[2]:
-            self._end_test()
-            return
-        self.has_tests = self.has_tests or bool(self.tests[2])
-        results = {"loss": self.sums[0] / self.sums[2], "accuracy": self.sums[1] / self.sums[2]}
-        if self.tests[2]:
-            tested = self.tests / self.tests[2]
-            results |= {"test_loss": tested[0], "test_accuracy": tested[1]}
-        results["examples_per_second"] = self.sums[2] / self.sums[3]
-        if self.unshared.any():
-            results = {}  # this worker does not know them
-        self.result = {name: float(f"{value:.6g}") for name, value in results.items()}
-        self.epoch += 1
-        self.sums, self.tests, self.testing = np.zeros(4), np.zeros(3), False
-        self.unshared = np.zeros(7)
-        more: dict[str, Any] = {"metrics": self.metrics} if self.metrics else {}
-        more |= {"worker_steps": self.led.steps} if self.led.steps else {}
-        self.event("epoch", epoch=self.epoch, step=self.step, **self.result, **more)
-        self.metrics, self.partial = {}, False
-
-    def evaluated(self) -> None:
-        """Note the end of a test: the first one after the training is that of the epoch.
-
-        If this script only reads the training of the model, report it.
-        """
-        self.read_metrics()
-        self.tested = True
-        if not (self.sums[2] or self.unshared[2]):
-            self.end_epoch()
-
-    def _end_test(self) -> None:
-        if self.tests[2] and self.other:
-            counts, tested = json.loads(self.other), self.tests / self.tests[2]
-            named = {"test_loss": tested[0], "test_accuracy": tested[1]}
-            results = {name: float(f"{value:.6g}") for name, value in named.items()}
-            more = {"metrics": self.metrics} if self.metrics else {}
-            self.event("evaluated", epoch=counts["epoch"], step=counts["step"], **results, **more)
-        self.tests, self.metrics, self.testing = np.zeros(3), {}, False
+        self.epochs.add_rows(rows, seconds, trains=True)
 
     def check(self) -> None:
         """Report the memory, and end the run if its weights are not worth saving."""
@@ -502,16 +405,15 @@ class Watch:
         self.saving.check_fits()
         self._commit(time.perf_counter())  # steps of a call that raised an error
         if self.workers.count > 1:
-            with self.lock:
-                self._add(self.workers.summed(self.unshared))
-        self.end_epoch()
+            self.epochs.share()
+        self.epochs.end()
         self.report_memory()
         unsaved, nonfinite = self.workers.summed([self.saving.unsaved, self.nonfinite])
         if nonfinite:
             sys.exit(3)
         if unsaved:
             self.saving.save_all()
-        self.end("finished", **self.result)
+        self.end("finished", **self.epochs.result)
 
     def end(self, name: str, **values: Any) -> None:
         """Report how the run ended, and wait until that is on disk, and for the other workers."""

@@ -1,6 +1,7 @@
 """A plain script of a coordinator: `scheduled.py FOLDER`; TF_CONFIG names its tasks.
 
-It keeps in losses.json what its calls returned: the loss of each step.
+It goes on from what it has saved. It keeps in losses.json what its calls returned: the loss of each
+step.
 """
 
 import json
@@ -10,6 +11,7 @@ import sys
 import numpy as np
 import tensorflow as tf
 
+FOLDER = pathlib.Path(sys.argv[1])
 CALLS, STEPS = 6, 3
 
 task = tf.distribute.cluster_resolver.TFConfigClusterResolver()
@@ -21,6 +23,8 @@ with strategy.scope():
     model = tf.keras.Sequential([tf.keras.Input([4]), tf.keras.layers.Dense(1)])
     optimizer = tf.keras.optimizers.SGD(0.1)
     optimizer.build(model.trainable_variables)
+checkpoint = tf.train.Checkpoint(model=model, optimizer=optimizer)
+checkpoint.restore(tf.train.latest_checkpoint(FOLDER / "saved"))
 
 
 def make_dataset() -> tf.data.Dataset:
@@ -57,4 +61,5 @@ iterator = iter(coordinator.create_per_worker_dataset(make_dataset))
 results = [coordinator.schedule(train, args=(iterator,)) for _ in range(CALLS)]
 coordinator.join()
 losses = [float(loss) for result in results for loss in result.fetch()]
-(pathlib.Path(sys.argv[1]) / "losses.json").write_text(json.dumps(losses))
+(FOLDER / "losses.json").write_text(json.dumps(losses))
+checkpoint.save(FOLDER / "saved" / "ckpt")

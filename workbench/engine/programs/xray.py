@@ -29,8 +29,8 @@ from .script import import_script, without_xla
 HASH_DIGITS = 12
 PART = "part "
 PROGRESS = "progress/.ATTRIBUTES/VARIABLE_VALUE"
-OBSERVED = "observed/.ATTRIBUTES/py_state"
-"""What a checkpoint holds of the run: in earlier releases, and now."""
+STEP = "step/.ATTRIBUTES/VARIABLE_VALUE"
+"""What a checkpoint counts: in earlier releases, and now."""
 
 
 def saved_steps(folder: pathlib.Path) -> dict[str, int]:
@@ -38,18 +38,25 @@ def saved_steps(folder: pathlib.Path) -> dict[str, int]:
 
     A live run removes its oldest checkpoints meanwhile: missing and incomplete ones are left out.
     """
-    found = dict[str, int]()
+    found, noted = dict[str, int](), dict[str, int]()
+    for events in folder.parent.glob("*/events.jsonl"):
+        for line in events.read_text(errors="replace").splitlines():
+            with contextlib.suppress(ValueError):  # it is being written, or a full disk cut it
+                event = json.loads(line)
+                if event["event"] == "checkpoint":
+                    noted[event.get("checkpoint", "")] = event["step"]
     for index in folder.glob("ckpt-*.index"):
         path = str(index.with_suffix(""))
         with contextlib.suppress(tf.errors.OpError, ValueError):
-            found[path] = steps_of(tf.train.load_checkpoint(path))
+            counted = steps_of(tf.train.load_checkpoint(path))
+            found[path] = noted.get(f"{folder.name}/{index.stem}", counted)
     return found
 
 
 def steps_of(checkpoint: Any) -> int:
     """Return the number of steps done in a checkpoint."""
-    if checkpoint.has_tensor(OBSERVED):
-        return int(json.loads(checkpoint.get_tensor(OBSERVED))["step"])
+    if checkpoint.has_tensor(STEP):
+        return int(checkpoint.get_tensor(STEP))
     return int(checkpoint.get_tensor(PROGRESS)[0])
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from workbench.runs.folder.archive import MARK, check_mounted, mount_above
-from workbench.runs.folder.checkpoints import FOLDER, STATE, Saved, state_text
+from workbench.runs.folder.checkpoints import FOLDER, STATE, Saved, saves_in, state_text
 from workbench.runs.folder.events import read_events
 from workbench.runs.folder.files import CARD, KEPT_CODE, KILL, SCRIPT, RunError, json_text
 from workbench.runs.folder.plan import read_plan
@@ -87,7 +87,7 @@ class Mirror:
 
     def _saved_step(self) -> int:
         events = read_events(self.run_dir / read_plan(self.run_dir).leader / "events.jsonl")
-        return max((int(e.get("step", 0)) for e in events if e["event"] == "checkpoint"), default=0)
+        return max((int(event.get("step", 0)) for event in saves_in(events)), default=0)
 
     def _copy(self, path: Path) -> None:
         """Copy a file if it changed; a file that changes during the copy waits for the next one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from .events import Event, read_events
 from .plan import read_plan
@@ -83,14 +83,24 @@ def last_whole_step(run_dir: Path) -> int | None:
 
 def _saves(run_dir: Path) -> list[Event]:
     """Return the events of all checkpoints that a run has saved."""
-    events = read_events(run_dir / read_plan(run_dir).leader / "events.jsonl")
-    return [event for event in events if event["event"] == "checkpoint"]
+    return saves_in(read_events(run_dir / read_plan(run_dir).leader / "events.jsonl"))
+
+
+def saves_in(events: Sequence[Event]) -> list[Event]:
+    """Return the events of a run's own checkpoints; a script can write others elsewhere."""
+    return [
+        event
+        for event in events
+        if event["event"] == "checkpoint"
+        and str(PurePosixPath(event.get("checkpoint", FOLDER)).parent) in (FOLDER, ".")
+    ]
 
 
 def _step_of(name: str, saves: Sequence[Event]) -> int | None:
     """Return the step of a checkpoint; None if no event names it."""
-    # Events of earlier releases have no name; the last one is that of the last checkpoint.
-    steps = [event.get("step") for event in saves if event.get("checkpoint", name) == name]
+    # Events of earlier releases have its name only, or none: then the last one is of the last one.
+    known = name, f"{FOLDER}/{name}"
+    steps = [event.get("step") for event in saves if event.get("checkpoint", name) in known]
     return steps[-1] if steps else None
 
 

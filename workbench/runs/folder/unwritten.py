@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from .checkpoints import saves_in
 from .events import Event
 
 ROOM_BYTES = 64 * 1024
@@ -60,7 +61,7 @@ def _sentences(events: Sequence[Event], *, living: bool) -> Iterable[str]:
             name = Path(str(event.get("checkpoint"))).name
             yield f"Checkpoint {name} could not be read, so the run continued from an older one."
     failed = _last(events, "checkpoint_failed")
-    if failed is not None and not waits and _last(events, "checkpoint", failed) is None:
+    if failed is not None and not waits and not saves_in(events[events.index(failed) :]):
         step = f"{failed.get('step', 0):,}"
         yield f"The checkpoint of step {step} could not be saved: {_error(failed)}"
     if steps := sum(int(event.get("steps", 0)) for event in events if _unrecorded(event)):

@@ -159,7 +159,7 @@ class Bench:
 
     def seconds_in_calls(self) -> float:
         """Return the seconds of all recorded calls so far."""
-        return float(self.watch.sums[3] + self.watch.unshared[3])
+        return float(self.watch.epochs.sums[3] + self.watch.epochs.unshared[3])
 
     def own_pace(self) -> float:
         """Time a step with its data, while this worker waits for no other worker."""
