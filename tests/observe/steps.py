@@ -14,7 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from workbench.observe.calls import Runs
-from workbench.observe.patches import Patches
+from workbench.observe.kerases import Patches
 
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)

@@ -13,7 +13,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.data.ops import iterator_ops, multi_device_iterator_ops
 
-from .patches import Patches
+from .kerases import Patches
 
 LOOK_SECONDS = 0.2
 

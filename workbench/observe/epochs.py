@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from . import kerases
-from .patches import Patches
+from .kerases import Patches
 from .rows import LOSS
 from .workers import Workers
 

@@ -19,7 +19,7 @@ from keras.src.trainers.trainer import Trainer
 
 from . import kerases
 from .gradients import Gradients, is_here
-from .patches import Patches
+from .kerases import Patches
 
 PREFIXES = ("train_", "test_", "val_")
 """Of the names of metrics that are recorded as the same number of another phase."""

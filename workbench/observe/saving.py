@@ -20,7 +20,7 @@ from tensorflow.python.checkpoint.checkpoint_management import update_checkpoint
 
 from . import kerases
 from .epochs import Epochs, parts_of
-from .patches import Patches
+from .kerases import Patches
 from .records import NO_ROOM, Events
 from .workers import Workers
 

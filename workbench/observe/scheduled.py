@@ -22,7 +22,7 @@ from tensorflow.python.eager.polymorphic_function import polymorphic_function
 from tensorflow.python.framework.config import is_op_determinism_enabled
 from tensorflow.python.training import server_lib
 
-from .patches import Patches
+from .kerases import Patches
 from .records import Kind, WorkersCall, in_order
 
 CALLS_PER_WORKER = 3

@@ -16,7 +16,7 @@ from . import kerases
 from .calls import Calls, Runs
 from .closing import Closing
 from .epochs import Epochs
-from .patches import Patches
+from .kerases import Patches
 from .records import Call, Events, Kind, LedRecords, Lost, Records
 from .rows import Step
 from .saving import Saving

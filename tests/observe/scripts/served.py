@@ -12,7 +12,7 @@ import time
 
 import tensorflow as tf
 
-from workbench.observe.patches import Patches
+from workbench.observe.kerases import Patches
 from workbench.observe.scheduled import watch_servers
 
 SEVERAL_LOOKS = 0.6

@@ -62,7 +62,7 @@ def without_xla(script: Any, model: tf.keras.Model) -> Callable:
 
 
 def _add_parts(script: Any) -> None:
-    from workbench_observe.patches import Patches
+    from workbench_observe.kerases import Patches
     from workbench_observe.rows import watch_reports
 
     watch_reports(Patches())
