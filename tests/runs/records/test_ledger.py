@@ -232,6 +232,20 @@ def test_a_lost_run_is_counted_up_to_its_last_event(living: WrittenRun) -> None:
     assert sum(whole(living).values()) == ledger(living).seconds == 11.5
 
 
+def test_an_attempt_after_a_lost_one_takes_nothing_of_the_time_between_them(
+    living: WrittenRun,
+) -> None:
+    begin(living)
+    living.call(0, 0, first=0, count=30, at=8, seconds=2.0)
+    living.event("saving", at=12, step=30)
+    living.state("queued", at=500)
+    living.state("starting", at=500.5)
+    living.event("imported", at=501)
+    living.event("start", at=502, step=30)
+    finish(living, at=503)
+    assert ledger(living).seconds == 11.5 + 2.5
+
+
 def test_an_unrecorded_first_step_is_unknown(living: WrittenRun) -> None:
     begin(living)
     living.event("unrecorded", at=9, first_step=0, steps=1, error="No space left on device")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.runs.folder.clocks import TaskClock, task_events
+from workbench.runs.folder.clocks import BEGINS, TaskClock, task_events
 from workbench.runs.folder.events import Event
 from workbench.runs.folder.plan import read_plan
 from workbench.runs.folder.state import is_alive, supervisor_events
@@ -288,7 +288,7 @@ def _read_attempts(
             begun.append((float(attempts[-1].supervisor_events[0]["time"]), attempts[-1]))
     opened: list[tuple[float, _Attempt]] = []
     for event in task_events(run_dir, leader, events) if begun else []:
-        if event["event"] == "start":
+        if event["event"] in (BEGINS, "start"):
             opened.append((float(event["time"]), _at(begun, float(event["time"]))))
         if opened:
             opened[-1][1].events.append(event)
