@@ -12,24 +12,23 @@ from pathlib import Path
 from typing import Any
 
 from tests.engine.together import load
-from workbench.observe import saving
 from workbench.observe.process import keep_freed_memory, task_of
 from workbench.observe.watch import Watch
 
 
 def main() -> None:
     task, strategy = task_of(os.environ["TF_CONFIG"]), None
-    save_seconds = saving.SAVE_SECONDS
     for argument in sys.argv[1:]:
         path, _, often = argument.partition(":")
         folder = Path(path)
         script: Any = load(folder / "train.py")
         strategy = strategy or script.make_strategy()
         script.make_strategy = lambda made=strategy: made
-        saving.SAVE_SECONDS = 0.0 if often and task == "worker-0" else save_seconds
+        save_seconds = 0.0 if often and task == "worker-0" else None
         (folder / task).mkdir(exist_ok=True)
         stop = threading.Event()
-        with Watch(folder, task, stop, os.environ["TF_CONFIG"]) as observer:
+        tf_config = os.environ["TF_CONFIG"]
+        with Watch(folder, task, stop, tf_config, save_seconds=save_seconds) as observer:
             script.main(str(folder))
             observer.finish()
 

@@ -256,6 +256,28 @@ def test_a_script_finds_itself_its_folder_and_its_arguments_and_ends_as_it_would
     assert len(events(tmp_path / "run", "finished")) == (status == 0)
 
 
+@pytest.mark.parametrize("wrong", ["0", "-1", "nan", "soon"])
+def test_seconds_between_saves_are_above_0(wrong: str, tmp_path: Path) -> None:
+    words = ["--run-dir", tmp_path / "run", "--save-seconds", wrong, LOOP]
+    done = run_program([OBSERVER, *words], check=False)
+    assert done.returncode == 2
+    assert f"--save-seconds: needs a number above 0; got {wrong}" in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_missing_script_is_named(tmp_path: Path) -> None:
+    words = [sys.executable, OBSERVER, "--run-dir", tmp_path / "run", tmp_path / "none.py"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert f"there is no script {tmp_path / 'none.py'}" in done.stderr
+
+
+def test_a_script_saves_as_often_as_asked_for(tmp_path: Path) -> None:
+    words = [OBSERVER, "--save-seconds", "0.001", "--run-dir", tmp_path, LOOP, tmp_path]
+    run_program(words)
+    assert len(events(tmp_path, "checkpoint")) > STEPS / 2
+
+
 def test_a_loss_that_is_no_number_ends_the_run_where_it_happened(tmp_path: Path) -> None:
     script = tmp_path / "broken.py"
     script.write_text(LOOP.read_text().replace("Adam(0.1)", "SGD(1e30)"))

@@ -26,17 +26,37 @@ def run(arguments: list[str]) -> NoReturn:
     options.add_argument("--run-dir", type=pathlib.Path, help="the folder of the records")
     norms = "record the norm of each replica's gradient in each step"
     options.add_argument("--gradient-norms", action="store_true", help=norms)
+    often = "the longest time between two checkpoints; needs a CheckpointManager in the script"
+    options.add_argument("--save-seconds", type=seconds, metavar="N", help=often)
     options.add_argument("script", help="the script, followed by its own arguments")
     options.add_argument("arguments", nargs=argparse.REMAINDER)
     asked = options.parse_args(arguments)
+    if not pathlib.Path(asked.script).is_file():
+        options.error(f"there is no script {asked.script}")
     sys.argv = [asked.script, *asked.arguments]
     sys.path.insert(0, str(pathlib.Path(asked.script).parent.absolute()))
     run_dir = None if asked.run_dir is None else asked.run_dir.absolute()
-    leave_with(lambda: observe(asked.script, run_dir, measures_norms=asked.gradient_norms))
+    asks = {"measures_norms": asked.gradient_norms, "save_seconds": asked.save_seconds}
+    leave_with(lambda: observe(asked.script, run_dir, **asks))
 
 
-def observe(script: str, run_dir: pathlib.Path | None, *, measures_norms: bool) -> None:
-    """Run a script as `__main__` and record it in `run_dir`; None: record nothing."""
+def seconds(text: str) -> float:
+    """Return the number of seconds that a person has typed.
+
+    Raises:
+        ArgumentTypeError: it is not above 0.
+    """
+    with contextlib.suppress(ValueError):
+        if (found := float(text)) > 0:
+            return found
+    raise argparse.ArgumentTypeError(f"needs a number above 0; got {text}")
+
+
+def observe(script: str, run_dir: pathlib.Path | None, **asks: Any) -> None:
+    """Run a script as `__main__` and record it in `run_dir`; None: record nothing.
+
+    `asks` are further arguments of `Watch`.
+    """
     stop = threading.Event()
     tf_config = os.environ.get("TF_CONFIG") or "{}"
     task = task_of(tf_config)
@@ -50,7 +70,7 @@ def observe(script: str, run_dir: pathlib.Path | None, *, measures_norms: bool) 
         os.environ["TF_USE_LEGACY_KERAS"] = "1"  # which Keras is watched is decided before it runs
     from .watch import Watch  # imports TensorFlow
 
-    with Watch(run_dir, task, stop, tf_config, measures_norms=measures_norms) as watch:
+    with Watch(run_dir, task, stop, tf_config, **asks) as watch:
         watch.event("imported")
         try:
             runpy.run_path(script, run_name="__main__")

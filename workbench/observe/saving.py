@@ -25,7 +25,7 @@ from .records import NO_ROOM, Events
 from .workers import Workers
 
 SAVE_SECONDS = 300.0
-"""The longest time between two checkpoints."""
+"""The longest time between two checkpoints, if no other is asked for."""
 FIRST_SAVE_SECONDS = 10.0
 """The longest time until the first checkpoint of a new run."""
 COUNTED = re.compile(r"(^|/)(step|_?iter(ations)?)/\.ATTRIBUTES/VARIABLE_VALUE$")
@@ -58,9 +58,10 @@ class Observer(Protocol):
 class Saving:
     """Watches managers of checkpoints, and models that are saved."""
 
-    def __init__(self, patches: Patches, observer: Observer) -> None:
-        """Wrap TensorFlow and Keras."""
+    def __init__(self, patches: Patches, observer: Observer, save_seconds: float | None) -> None:
+        """Wrap TensorFlow and Keras; save at the latest after `save_seconds`."""
         self.observer = observer
+        self.save_seconds = SAVE_SECONDS if save_seconds is None else save_seconds
         self.managers: list[tf.train.CheckpointManager] = []
         self.unsaved, self.is_new, self.saved_at = False, True, time.monotonic()
         """Whether the last checkpoint failed; whether this run has none yet; when it was saved."""
@@ -94,7 +95,7 @@ class Saving:
         waited = time.monotonic() - self.saved_at
         first = self.is_new and self.observer.step > 0 and waited > FIRST_SAVE_SECONDS
         can = self.observer.dir is not None and bool(self.managers)
-        return can and (waited > SAVE_SECONDS or first)
+        return can and (waited > self.save_seconds or first)
 
     def save_all(self, *, stopping: bool = False) -> None:
         """Save a checkpoint from which training goes on, together with all workers.

@@ -40,10 +40,13 @@ class Watch:
         tf_config: str = "",
         *,
         measures_norms: bool = False,
+        save_seconds: float | None = None,
     ) -> None:
         """Begin: from here on, what the script calls is watched.
 
         `measures_norms`: the norm of each replica's gradient is a number of each step.
+
+        `save_seconds` is the longest time between two checkpoints; None: five minutes.
         """
         self.dir, self.stop = run_dir, stop
         self.workers = Workers(run_dir, task, tf_config, distribute_lib.StrategyBase.run)
@@ -78,7 +81,7 @@ class Watch:
             measures_norms=measures_norms,
         )
         self.calls = Calls(self.patches, self, self.runs.compiled)
-        self.saving = Saving(self.patches, self)
+        self.saving = Saving(self.patches, self, save_seconds)
         self.epochs = Epochs(self.patches, self)
         watch_servers(self.patches, run_dir, task, stop, self.event)
         self.closing = Closing(self.patches, self.over)
