@@ -38,7 +38,7 @@ ROOMS: dict[str, set[str]] = {
     "forking": {"flock"},
     "runs": {
         *("config", "fields", "catalog", "devices", "plan", "codegen", "points", "charts"),
-        *("flock", "forking", "hosts", "launchers", "lazy"),
+        *("flock", "forking", "hosts", "launchers", "lazy", "scripts"),
     },
     "charts": {"points"},
     "pictures": {"charts", "experiments", "runs", "units"},

@@ -17,6 +17,7 @@ from tests.engine.training import Trained
 from tests.forked import run_program
 from workbench.observe import __main__ as observer
 from workbench.runs import Run
+from workbench.runs.folder.files import CARD, json_text, read_json
 
 OBSERVER = Path(observer.__file__)
 
@@ -78,6 +79,8 @@ def cluster_variables(kinds: Mapping[str, int]) -> Iterator[list[dict[str, str]]
 def train_workers(trained: Trained) -> str:
     """Run a lesson of two workers under observation; return the output of the first one."""
     folder = trained.run.dir
+    card = read_json(folder / CARD)
+    (folder / CARD).write_text(json_text({**card, "by_hand": True}))
     script = [folder / "train.py", "--run-dir", folder]
     return run_workers([OBSERVER, "--run-dir", folder, *script], folder)[0].stdout
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.engine.together import load
-from workbench.observe.process import keep_freed_memory, task_of
+from workbench.observe.folder import task_of
+from workbench.observe.process import keep_freed_memory
 from workbench.observe.watch import Watch
 
 

@@ -83,14 +83,19 @@ def test_a_forked_process_ends_like_a_cold_one(code: str, place: Place, serve: S
 
 def test_a_forked_process_has_the_environment_of_its_order(place: Place, serve: Serve) -> None:
     server = serve()
-    environment = {"TF_CONFIG": "{}", "PYTHONPATH": f"{place.folder}/lib", "HOME": "/"}
-    code = "import os, sys; print(sorted(os.environ.items()), sys.path[:2])"
+    environment = {
+        **{"TF_CONFIG": "{}", "PYTHONPATH": f"{place.folder}/lib", "HOME": "/"},
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    code = (
+        "import os, sys; print(sorted(os.environ.items()), sys.path[:2], sys.dont_write_bytecode)"
+    )
     with place.log.open("wb") as output, Path(os.devnull).open("rb") as nothing:
         order = place.order(code, output, nothing)
         order = type(order)(order.arguments, place.folder, environment, order.streams)
         assert server.fork(order).wait() == 0
     paths = [str(place.folder), f"{place.folder}/lib"]
-    assert place.output().strip() == f"{sorted(environment.items())} {paths}"
+    assert place.output().strip() == f"{sorted(environment.items())} {paths} True"
 
 
 def test_a_forked_process_holds_only_the_descriptors_of_its_order(

@@ -8,13 +8,14 @@ import shutil
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.engine.tasks import run_workers
+from tests.engine.tasks import cluster_variables, run_workers
 from tests.forked import LOG_LEVEL, run_program
 from tests.observe.observing import (
     LOOP,
@@ -287,6 +288,8 @@ def test_a_loss_that_is_no_number_ends_the_run_where_it_happened(tmp_path: Path)
     rows = losses(tmp_path / "run")
     assert np.isfinite(rows[: event["step"]]).all()
     assert not np.isfinite(rows[event["step"]]).all()
+    (failed,) = events(tmp_path / "run", "failed")
+    assert failed["cause"] == "A loss or a weight was not a finite number."
 
 
 def observe_workers(folder: Path, *, stop_last: bool = False) -> list[Done]:
@@ -339,6 +342,16 @@ def test_workers_leave_once_all_have_reported_their_end(workers: Path) -> None:
     (first,), (second,) = (events(workers, "finished", f"worker-{number}") for number in (0, 1))
     left = [float((workers / f"left-{number}").read_text()) for number in (0, 1)]
     assert max(first["time"], second["time"]) < min(left)
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_called_chief_is_the_first_one(workers: Path, tmp_path: Path) -> None:
+    words = [OBSERVER, "--run-dir", tmp_path, WORKERS, tmp_path]
+    with cluster_variables({"chief": 1, "worker": 1}) as tasks, ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda variables: run_program(words, tmp_path, variables), tasks))
+    for number in (0, 1):
+        np.testing.assert_array_equal(rows_of(tmp_path, number), rows_of(workers, number))
+    assert not (tmp_path / "chief-0").exists()
 
 
 def test_workers_restore_the_newest_checkpoint_that_the_first_one_can_read(

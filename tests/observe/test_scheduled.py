@@ -18,6 +18,7 @@ from tests.engine.tasks import OBSERVER, cluster_variables
 from tests.forked import run_program
 from tests.observe.observing import events
 from tests.waiting import LIMIT_SECONDS
+from workbench.runs import Run
 
 pytestmark = pytest.mark.slow
 
@@ -28,9 +29,9 @@ KINDS = {"chief": 1, "worker": WORKERS, "ps": 1}
 
 
 @contextmanager
-def started(folder: Path) -> Iterator[list[subprocess.Popen[bytes]]]:
+def started(folder: Path, script: Path = SCRIPT) -> Iterator[list[subprocess.Popen[bytes]]]:
     """Start each task of the script under observation, and end those that are left."""
-    command = [sys.executable, OBSERVER, "--run-dir", folder, SCRIPT, folder]
+    command = [sys.executable, OBSERVER, "--run-dir", folder, script, folder]
     with ExitStack() as stack:
         processes = []
         for variables in stack.enter_context(cluster_variables(KINDS)):
@@ -90,14 +91,28 @@ def test_each_step_has_the_times_of_its_update_within_its_call(run: Path) -> Non
 
 def test_a_second_start_records_from_where_the_script_goes_on(run: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(run, tmp_path / "run")
-    with started(folder) as (chief, *_):
+    with started(folder) as (chief, *others):
         assert chief.wait(LIMIT_SECONDS) == 0
+        # Without a supervisor, the tasks that serve end with their chief.
+        assert [each.wait(LIMIT_SECONDS) for each in others] == [0, 0, 0]
     begun = events(folder, "start", "chief-0")
     assert [each["step"] for each in begun] == [0, 2 * STEPS]
     for worker in range(WORKERS):
         earlier = rows(run, worker)
         np.testing.assert_array_equal(rows(folder, worker)[: len(earlier)], earlier)
     assert sum(len(rows(folder, worker)) for worker in range(WORKERS)) == 4 * STEPS
+
+
+def test_the_tasks_that_serve_end_with_a_chief_that_fails(tmp_path: Path) -> None:
+    script, folder = tmp_path / "mine.py", tmp_path / "run"
+    script.write_text(f"{SCRIPT.read_text()}\nraise ValueError('a fault')\n")
+    folder.mkdir()
+    with started(folder, script) as (chief, *others):
+        assert chief.wait(LIMIT_SECONDS) == 1
+        assert [each.wait(LIMIT_SECONDS) for each in others] == [0, 0, 0]
+    run = Run(folder)
+    assert (run.status, run.alive) == ("failed", False)
+    assert run.failure.cause == "ValueError: a fault"
 
 
 def test_the_tasks_that_serve_say_so(run: Path) -> None:

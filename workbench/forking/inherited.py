@@ -27,7 +27,10 @@ READ_AT_IMPORT = (
     *("CUDA_", "NVIDIA_", "NCCL_", "ROCM_", "ROCR_", "HIP_", "HSA_", "TPU_", "LIBTPU", "JAX_"),
 )
 """The first letters of environment variables that may be read while TensorFlow is imported."""
-READ_LATER = ("TF_CONFIG", "TF_GRPC_REUSE_PORT", "TF_NUM_INTRAOP_THREADS", "PYTHONSAFEPATH")
+READ_LATER = (
+    *("TF_CONFIG", "TF_GRPC_REUSE_PORT", "TF_NUM_INTRAOP_THREADS"),
+    *("PYTHONSAFEPATH", "PYTHONDONTWRITEBYTECODE"),
+)
 """The variables among them that are read, or can be applied, after a fork."""
 NAMESPACES = ("mnt", "pid", "net", "ipc", "user", "uts", "cgroup")
 LIMITS = tuple(sorted(name for name in dir(resource) if name.startswith("RLIMIT_")))

@@ -4,7 +4,6 @@ import argparse
 import atexit
 import contextlib
 import ctypes
-import json
 import os
 import pathlib
 import re
@@ -15,6 +14,19 @@ import threading
 import time
 from collections.abc import Callable
 from typing import Any, NoReturn
+
+from .folder import (
+    LOOK_SECONDS,
+    STOP_FD,
+    Events,
+    hold,
+    leads,
+    make_run,
+    read_card,
+    refuse,
+    task_of,
+    without_observer,
+)
 
 SETS_LEGACY = re.compile(r"^os\.environ\[.TF_USE_LEGACY_KERAS.\] *= *.(1|[Tt]rue)", re.MULTILINE)
 """The statement by which a script chooses tf-keras."""
@@ -59,36 +71,35 @@ def observe(script: str, run_dir: pathlib.Path | None, **asks: Any) -> None:
     """
     stop = threading.Event()
     tf_config = os.environ.get("TF_CONFIG") or "{}"
-    task = task_of(tf_config)
-    if run_dir is not None:
-        (run_dir / task).mkdir(parents=True, exist_ok=True)
-        threading.Thread(target=listen, args=(stop,), daemon=True).start()
-    if "WORKBENCH_STOP_FD" not in os.environ:
+    task, by_hand = task_of(tf_config), STOP_FD not in os.environ
+    events = Events(None)
+    if by_hand:
         stop_at_signals(stop)
+    if run_dir is not None:
+        path = pathlib.Path(script)
+        if by_hand:
+            refuse(path, run_dir)
+        (run_dir / task).mkdir(parents=True, exist_ok=True)
+        if by_hand or read_card(run_dir).get("by_hand"):
+            hold(run_dir / task)
+        is_told = by_hand and leads(task, tf_config)
+        events = Events(run_dir / task, make_run(path, run_dir) if is_told else None)
+        asked = run_dir / "stop" if is_told else None
+        threading.Thread(target=listen, args=(stop, asked), daemon=True).start()
     keep_freed_memory()
     if SETS_LEGACY.search(pathlib.Path(script).read_text(errors="replace")):
         os.environ["TF_USE_LEGACY_KERAS"] = "1"  # which Keras is watched is decided before it runs
-    from .watch import Watch  # imports TensorFlow
+    with events.of_failures(task) if by_hand else contextlib.nullcontext():
+        from .watch import Watch  # imports TensorFlow
 
-    with Watch(run_dir, task, stop, tf_config, **asks) as watch:
-        watch.event("imported")
-        try:
-            runpy.run_path(script, run_name="__main__")
-        except SystemExit as end:
-            if end.code or watch.stopped:
-                raise
-        watch.finish()
-
-
-def task_of(tf_config: str) -> str:
-    """Return the name of the task that TF_CONFIG describes, such as `worker-0`.
-
-    What TensorFlow cannot use describes the only task. TensorFlow reports it if it needs it.
-    """
-    with contextlib.suppress(ValueError, TypeError, KeyError):
-        task = json.loads(tf_config)["task"]
-        return f"{task['type']}-{task['index']}"
-    return "worker-0"
+        with Watch(run_dir, task, stop, tf_config, events, **asks) as watch:
+            watch.event("imported")
+            try:
+                runpy.run_path(script, run_name="__main__")
+            except SystemExit as end:
+                if end.code or watch.stopped:
+                    raise
+            watch.finish()
 
 
 def keep_freed_memory() -> None:
@@ -103,14 +114,21 @@ def keep_freed_memory() -> None:
         libc.mallopt(-2, 2**28)  # M_TOP_PAD, in bytes
 
 
-def listen(stop: threading.Event) -> None:
-    """Stop at a byte from the supervisor, or when its pipe closes because it died."""
-    if pipe := os.environ.get("WORKBENCH_STOP_FD"):
+def listen(stop: threading.Event, asked: pathlib.Path | None = None) -> None:
+    """Stop at a byte from the supervisor, or when its pipe closes because it died.
+
+    Without a supervisor, the leading task stops once the file `asked` exists; the others agree.
+    """
+    if pipe := os.environ.get(STOP_FD):
         while os.read(int(pipe), 1):
             stop.set()
         stop.set()
         time.sleep(60)
         os._exit(1)
+    while asked is not None and not stop.is_set():
+        time.sleep(LOOK_SECONDS)
+        if os.access(asked, os.F_OK):
+            stop.set()
 
 
 def stop_at_signals(stop: threading.Event) -> None:
@@ -137,6 +155,7 @@ def leave_with(run: Callable[[], Any]) -> NoReturn:
     except SystemExit as end:
         status = end.code or 0
     except BaseException as error:
+        error.__traceback__ = without_observer(error)
         sys.excepthook(type(error), error, error.__traceback__)
         status = 130 if isinstance(error, KeyboardInterrupt) else 1
     if not isinstance(status, int):

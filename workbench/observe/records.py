@@ -1,4 +1,4 @@
-"""What a task writes: its events, and the records of its steps, or of workers that it leads.
+"""The records of the steps of a task, or of the workers that it leads.
 
 A worker has arrays of its steps and a log of its calls. Row n of steps.f4 (.f8 in float64) is step
 n: [replicas, 3]. Row n of scalar-NAME.f4 holds another number of that step, [replicas]: NaN, or no
@@ -8,17 +8,12 @@ step on; one without steps begins an attempt at the run. The file updates has ro
 step, when it read the weights and when it updated them, both in seconds since 1970.
 """
 
-import contextlib
 import itertools
-import json
-import math
 import pathlib
-import re
-import threading
 import time
 import urllib.parse
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,97 +21,6 @@ LOG_ROW_BYTES, UPDATE_BYTES = 32, 24
 MOST_NAME_BYTES = 200  # of a file's name, which has at most 255
 WAIT_SECONDS = 0.05
 """About the longest time that calls wait until they are written together, if more calls come."""
-SHOWN = frozenset((
-    "checkpoint_damaged", "checkpoint_failed", "model_not_saved", "no_room", "nonfinite",
-    "not_recorded", "stopped", "unrecorded",
-))  # fmt: skip
-"""Events that are also printed, because the script itself does not tell of them."""
-NO_ROOM = re.compile("No space left|quota exceeded")
-"""In the error of a full disk."""
-
-
-class Events:
-    """The events of one task. On a full disk they wait in memory."""
-
-    def __init__(self, folder: pathlib.Path | None) -> None:
-        """Write to `folder`/events.jsonl; None: nowhere."""
-        self.path = None if folder is None else folder / "events.jsonl"
-        self.unwritten = ""
-        self.lock = threading.Lock()
-
-    def add(self, name: str, **values: Any) -> None:
-        """Append an event to the file. An unknown number becomes null."""
-        line = json.dumps({"time": time.time(), "event": name, **values})
-        known = json.loads(line, parse_constant=lambda _: None)
-        with self.lock:
-            self.unwritten += json.dumps(known) + "\n"
-        if name in SHOWN:
-            with contextlib.suppress(OSError):
-                print(name, *(f"{key}={value}" for key, value in values.items()), flush=True)
-        self.flush()
-
-    def counts_at(self, step: int) -> dict[str, Any]:
-        """Return what is known of a step: the epochs that were over, and sums of the next one.
-
-        The sums are not numbers, unless an epoch has ended there.
-        """
-        ends = [(0, 0)]
-        for event in events_in(self.path):
-            if event["event"] == "start":
-                ends = [each for each in ends if each[0] <= event["step"]]
-            elif event["event"] == "epoch":
-                ends.append((event["step"], event["epoch"]))
-        end, over = max(each for each in ends if each[0] <= step)
-        return {"step": step, "epoch": over, "sums": [0.0 if end == step else math.nan] * 4}
-
-    def of_run(self) -> Iterator[list[dict[str, Any]]]:
-        """Yield the events of each task of this run."""
-        for path in self.path.parent.parent.glob("*/events.jsonl") if self.path else ():
-            yield list(events_in(path))
-
-    def saved(self, checkpoint: str, written_at: float) -> dict[str, Any] | None:
-        """Return what was counted when a checkpoint was saved; None: unknown.
-
-        `written_at` is the time of its file: a later save of that name has failed.
-        """
-        found = list[dict[str, Any]]()
-        for events in self.of_run():
-            begun = kept = dict[str, Any]()
-            for event in events:
-                if event.get("checkpoint") == checkpoint:
-                    begun = event if event["event"] == "saving" else begun
-                    kept = begun if event["event"] == "checkpoint" else kept
-            found.append(kept if kept and begun["time"] > written_at else begun)
-        return max(found, key=lambda event: event.get("time", 0.0), default={}).get("counts")
-
-    def flush(self) -> OSError | None:
-        """Write the unwritten events; return the error if that fails."""
-        with self.lock:
-            try:
-                if self.path:
-                    with self.path.open("a") as file:
-                        file.write(self.unwritten)
-                self.unwritten = ""
-            except OSError as error:
-                self.unwritten = "\n" + self.unwritten.lstrip()  # ends a partly written line
-                return error
-        return None
-
-    def last(self, name: str, **values: Any) -> None:
-        """Add the last event, and wait while the disk is full until it is written."""
-        self.add(name, **values)
-        while self.unwritten and NO_ROOM.search(str(self.flush())):
-            time.sleep(1)
-
-
-def events_in(path: pathlib.Path | None) -> Iterator[dict[str, Any]]:
-    """Yield the events in a file, if it exists."""
-    text = ""
-    with contextlib.suppress(OSError):
-        text = path.read_text(errors="replace") if path else ""
-    for line in text.splitlines():
-        with contextlib.suppress(ValueError):  # a full disk can cut a line
-            yield json.loads(line)
 
 
 class Kind(NamedTuple):

@@ -20,8 +20,8 @@ from tensorflow.python.checkpoint.checkpoint_management import update_checkpoint
 
 from . import kerases
 from .epochs import Epochs, parts_of
+from .folder import NO_ROOM, Events
 from .kerases import Patches
-from .records import NO_ROOM, Events
 from .workers import Workers
 
 SAVE_SECONDS = 300.0

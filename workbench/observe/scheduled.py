@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import pathlib
+import signal
 import socket
 import threading
 import time
@@ -22,6 +23,7 @@ from tensorflow.python.eager.polymorphic_function import polymorphic_function
 from tensorflow.python.framework.config import is_op_determinism_enabled
 from tensorflow.python.training import server_lib
 
+from .folder import STOP_FD
 from .kerases import Patches
 from .records import Kind, WorkersCall, in_order
 
@@ -31,7 +33,7 @@ LOOK_SECONDS = 0.002
 MOST_LOOK_SECONDS = 0.02
 STOP_SECONDS = 10.0
 """The longest wait at a stop for calls that workers do."""
-LEFT = ("finished", "stopped")
+LEFT = ("finished", "stopped", "failed")
 """Events that a task reports last."""
 
 
@@ -264,35 +266,45 @@ def moment() -> tf.Tensor:
 
 def watch_servers(
     patches: Patches,
-    run_dir: pathlib.Path | None,
+    leader: pathlib.Path | None,
     task: str,
     stop: threading.Event,
     event: Callable[[str], None],
 ) -> None:
     """Report when this process serves a coordinator; after a stop it ends with it.
 
-    So does an evaluator, which a stop may find waiting for a checkpoint.
+    So does an evaluator, which a stop may find waiting for a checkpoint. Without a supervisor, none
+    of them waits for a stop, but an evaluator still tests what was trained to the end. `leader` is
+    the folder of the leading task.
     """
-    path = None if run_dir is None else run_dir / "chief-0" / "events.jsonl"
+    path = None if leader is None else leader / "events.jsonl"
     earlier = 0  # bytes; times do not tell which events are new, as the chief's clock can differ
     with contextlib.suppress(OSError):
         earlier = path.stat().st_size if path else 0
+    by_hand, evaluates = STOP_FD not in os.environ, task.startswith("evaluator-")
 
-    def end_with_chief() -> None:
-        stop.wait()
+    def end_with_leader() -> None:
+        if not by_hand:
+            stop.wait()
+        seen, left = earlier, LEFT[1:] if by_hand and evaluates else LEFT
         while path is not None:
             # Before the first event, and while a line is half written, there is no last event.
             with contextlib.suppress(OSError, ValueError, IndexError):
-                if json.loads(path.read_bytes()[earlier:].splitlines()[-1])["event"] in LEFT:
-                    os._exit(0)
+                if (size := path.stat().st_size) > seen:
+                    if json.loads(path.read_bytes()[earlier:].splitlines()[-1])["event"] in left:
+                        os._exit(0)
+                    seen = size
             time.sleep(0.2)
 
-    ending = threading.Thread(target=end_with_chief, daemon=True)
-    if task.startswith("evaluator-"):
+    ending = threading.Thread(target=end_with_leader, daemon=True)
+    if evaluates:
         ending.start()
 
     def serve(_: Any) -> None:
         event("serving")
+        if by_hand and threading.current_thread() is threading.main_thread():
+            for number in signal.SIGINT, signal.SIGTERM:  # no Python runs while the server waits
+                signal.signal(number, signal.SIG_DFL)
         if ending.ident is None:
             ending.start()
 

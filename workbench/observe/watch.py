@@ -16,8 +16,9 @@ from . import kerases
 from .calls import Calls, Runs
 from .closing import Closing
 from .epochs import Epochs
+from .folder import Events, NonFiniteExit, tasks_of
 from .kerases import Patches
-from .records import Call, Events, Kind, LedRecords, Lost, Records
+from .records import Call, Kind, LedRecords, Lost, Records
 from .rows import Step
 from .saving import Saving
 from .scheduled import Scheduled, watch_servers
@@ -38,11 +39,14 @@ class Watch:
         task: str,
         stop: threading.Event,
         tf_config: str = "",
+        events: Events | None = None,
         *,
         measures_norms: bool = False,
         save_seconds: float | None = None,
     ) -> None:
         """Begin: from here on, what the script calls is watched.
+
+        `events` are those of the task, if they are open already.
 
         `measures_norms`: the norm of each replica's gradient is a number of each step.
 
@@ -51,7 +55,7 @@ class Watch:
         self.dir, self.stop = run_dir, stop
         self.workers = Workers(run_dir, task, tf_config, distribute_lib.StrategyBase.run)
         folder = None if run_dir is None else run_dir / task
-        self.events = Events(folder)
+        self.events = events or Events(folder)
         self.records = None if folder is None else Records(folder)
         self.step = 0
         self.led = LedRecords(run_dir, self.event)
@@ -83,7 +87,9 @@ class Watch:
         self.calls = Calls(self.patches, self, self.runs.compiled)
         self.saving = Saving(self.patches, self, save_seconds)
         self.epochs = Epochs(self.patches, self)
-        watch_servers(self.patches, run_dir, task, stop, self.event)
+        leader = (tasks_of(tf_config) or ["chief-0"])[0]
+        leads_into = None if run_dir is None else run_dir / leader
+        watch_servers(self.patches, leads_into, task, stop, self.event)
         self.closing = Closing(self.patches, self.over)
         threading.Thread(target=self._follow, daemon=True).start()
 
@@ -255,7 +261,7 @@ class Watch:
 
     def _act(self, nonfinite: bool, stop: bool, due: bool) -> None:
         if nonfinite:
-            sys.exit(3)
+            raise NonFiniteExit
         if stop:
             self.saving.save_all(stopping=True)
             self.stopped = True
@@ -390,7 +396,7 @@ class Watch:
         if not all(tf.reduce_all(tf.math.is_finite(each)) for each in numbers):
             message = f"The weights were not finite numbers after step {self.step}."
             self.event("nonfinite", step=self.step - 1, message=message)
-            sys.exit(3)
+            raise NonFiniteExit
 
     def report_memory(self) -> None:
         """Report the peak memory of each GPU or TPU of this process, in bytes, if it is known."""
@@ -413,7 +419,7 @@ class Watch:
         self.report_memory()
         unsaved, nonfinite = self.workers.summed([self.saving.unsaved, self.nonfinite])
         if nonfinite:
-            sys.exit(3)
+            raise NonFiniteExit
         if unsaved:
             self.saving.save_all()
         self.end("finished", **self.epochs.result)

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from .folder import tasks_of
+
 AGREE_SECONDS = 0.2
 """About the time between two agreements, each of which takes some milliseconds."""
 LEAVING_SECONDS = 10.0
@@ -27,7 +29,8 @@ class Workers:
     ) -> None:
         """Take the workers from TF_CONFIG. `run` is `Strategy.run`, unwatched."""
         self.dir, self.task, self.run = run_dir, task, run
-        self.tasks = tasks_of(task, tf_config)
+        together = tasks_of(tf_config)
+        self.tasks = together if task in together else [task]
         self.strategy: Any = None
         """What sums over the workers, once it has run something."""
         self.calls, self.calls_left, self.agreed_at = 0, 0, time.monotonic()
@@ -119,20 +122,6 @@ class Workers:
                 if set(last) <= {"finished", "stopped"}:
                     return
             time.sleep(0.02)
-
-
-def tasks_of(task: str, tf_config: str) -> list[str]:
-    """Return the tasks that step together, the leading one first; only `task` if it is alone."""
-    with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError):
-        cluster = json.loads(tf_config)["cluster"]
-        tasks = [
-            f"{kind}-{number}"
-            for kind in ("chief", "worker")
-            for number, _ in enumerate(cluster.get(kind, ()))
-        ]
-        if task in tasks and not cluster.get("ps"):
-            return tasks
-    return [task]
 
 
 def be_patient() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.catalog import STRATEGIES
 from workbench.runs.folder.card import MADE
@@ -19,7 +20,7 @@ from workbench.runs.folder.files import (
     sha256,
     write_text,
 )
-from workbench.runs.folder.plan import PLAN, read_plan
+from workbench.runs.folder.plan import PLAN, open_script, read_plan
 from workbench.runs.folder.state import status
 from workbench.runs.processes.bounds import Bounds
 
@@ -63,7 +64,7 @@ def script_of_resume(run_dir: Path, epochs: int | None = None) -> str:
     """
     from workbench.codegen import render_script
 
-    before = read_plan(run_dir).config
+    before = _config_of(run_dir)
     config = _with_epochs(before, epochs)
     if config == before:
         return read_script(run_dir)
@@ -73,8 +74,8 @@ def script_of_resume(run_dir: Path, epochs: int | None = None) -> str:
 def _prepare(run_dir: Path, epochs: int | None, workers: int | None) -> None:
     card = read_json(run_dir / CARD)
     script = read_script(run_dir)
-    made = str(card.get(MADE) or card.get("script_sha256"))
-    before = read_plan(run_dir).config
+    made = _made_sha256(run_dir, card, script)
+    before = _config_of(run_dir)
     config = _with_workers(_with_epochs(before, epochs), workers, run_dir)
     if config == before:
         if status(run_dir) == "finished":
@@ -94,6 +95,25 @@ def _prepare(run_dir: Path, epochs: int | None, workers: int | None) -> None:
             "original back, or change EPOCHS or WORKERS in it and resume without them."
         )
     _write_changed(run_dir, card, script, _plan_of(run_dir, config))
+
+
+def _config_of(run_dir: Path) -> RunConfig:
+    """Return the config of a run; of one started by hand, with the files that its folder keeps."""
+    if read_json(run_dir / CARD).get("by_hand") and not (run_dir / "devices.json").exists():
+        return open_script(run_dir).plan.config
+    return read_plan(run_dir).config
+
+
+def _made_sha256(run_dir: Path, card: Mapping[str, Any], script: str) -> str:
+    """Return the sha256 of a run's script as the workbench wrote it, before any edit by hand."""
+    from workbench.codegen import render_script
+
+    if MADE in card or not card.get("by_hand"):
+        return str(card.get(MADE) or card.get("script_sha256"))
+    ran, opened = str(card.get("script_sha256")), open_script(run_dir)
+    if sha256(script) != ran:
+        return ran
+    return sha256(render_script(opened.plan) if opened.edits else script)
 
 
 def _with_epochs(config: RunConfig, epochs: int | None) -> RunConfig:
@@ -147,8 +167,9 @@ def _plan_of(run_dir: Path, config: RunConfig) -> Plan:
     before = read_plan(run_dir)
     if before.examples_per_step > before.num_train_examples and before.last_batch == "repeat":
         config = dataclasses.replace(config, last_batch="repeat")
-    devices = Devices.from_json(read_json(run_dir / "devices.json"))
-    plan = make_plan(config, devices, before.data_facts)
+    path = run_dir / "devices.json"
+    known = Devices.from_json(read_json(path)) if path.exists() else open_script(run_dir).machine
+    plan = make_plan(config, known, before.data_facts)
     # The run goes on with the code with which it began.
     plan = dataclasses.replace(
         plan, own_model=before.own_model, own_data=before.own_data, own_step=before.own_step

@@ -43,6 +43,8 @@ class Opened:
     """The plan of the config; of the unedited config if no plan can have the changed constants."""
     facts: DataFacts | None
     """The facts about the user's own data, if the script has such data."""
+    machine: Devices
+    """The devices for which the script was made, as far as it names them."""
 
     @property
     def edits(self) -> str:
@@ -108,6 +110,7 @@ def read_script(text: str, devices: Devices | None = None, folders: Sequence[Pat
         as_made=digest(script) == carried.sha256,
         plan=_planned(carried.config, carried.machine, carried.facts, kept),
         facts=carried.facts,
+        machine=carried.machine,
     )
     if not opened.as_made:
         before = parse(render_script(opened.plan))

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices import Devices
 from workbench.interval import Interval
 from workbench.plan.checks import LONGEST_NAME
 from workbench.runs import Run, RunError, start_run
-from workbench.runs.folder.files import StoppedError, json_text, read_json, write_text
+from workbench.runs.folder.files import StoppedError, json_text, write_text
 from workbench.runs.folder.state import LIVE, Status
 from workbench.runs.processes.forks import loaded_ahead
+from workbench.runs.programs.detection import devices_of
 from workbench.runs.programs.serving import Served, serving
 
 from .causes import Suggestion
@@ -119,7 +119,7 @@ def _short_run(run: Run, suggestion: Suggestion, step_seconds: float) -> Run:
     config = dataclasses.replace(run.config, **suggestion.changes)
     steps = max(FEWEST_STEPS, min(SHORT_STEPS, round(SHORT_SECONDS / step_seconds)))
     config = dataclasses.replace(config, epochs=1, steps_per_epoch=steps, archive=None)
-    devices = Devices.from_json(read_json(run.dir / "devices.json"))
+    devices = devices_of(run.dir)
     name = f"{run.id} with {suggestion.in_words}"[:LONGEST_NAME]
     return start_run(config, run.dir.parent, devices, name)
 

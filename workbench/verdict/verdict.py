@@ -14,7 +14,8 @@ from workbench.config import RunConfig
 from workbench.devices import Devices
 from workbench.plan import PlanError, make_plan
 from workbench.runs import Run, RunError
-from workbench.runs.folder.files import json_text, read_json, write_text
+from workbench.runs.folder.files import json_text, write_text
+from workbench.runs.programs.detection import devices_of
 from workbench.runs.programs.measurement import read_measurement
 from workbench.runs.programs.run import run_programs
 from workbench.units import short_time
@@ -152,7 +153,7 @@ def saved_verdict(run: Run) -> Verdict | None:
 
 def conclude(run: Run, recorded: Recorded, found: Breakdown, seconds: float = SECONDS) -> Verdict:
     """Return the verdict on a step that was measured for so many seconds."""
-    devices = Devices.from_json(read_json(run.dir / "devices.json"))
+    devices = devices_of(run.dir)
     case = Case(run.config, run.plan, devices.cpu_cores, found, recorded.steps_per_call)
     in_calls = found.step.value * (1 - found.share("recording"))
     agrees = recorded.agrees(in_calls)

@@ -4,6 +4,7 @@ The end of an earlier chief is dated far in the future, the end of its own chief
 """
 
 import json
+import os
 import pathlib
 import socket
 import sys
@@ -36,7 +37,10 @@ def end_the_chief() -> None:
 
 end(time.time() + 600)
 stop = threading.Event()
-watch_servers(Patches(), folder, "worker-0", stop, lambda name: sys.stdout.write(f"{name}\n"))
+os.environ["WORKBENCH_STOP_FD"] = "0"  # of a supervisor
+watch_servers(
+    Patches(), events.parent, "worker-0", stop, lambda name: sys.stdout.write(f"{name}\n")
+)
 with socket.create_server(("localhost", 0)) as probe:
     address = f"localhost:{probe.getsockname()[1]}"
 server = tf.distribute.Server(tf.train.ClusterSpec({"worker": [address]}), "worker", 0)

@@ -88,6 +88,7 @@ def obey(order: Order, start: Start) -> None:
     show_as(command)
     script = order.arguments[0]
     sys.path[:] = [*paths_in(os.environ), *(each for each in sys.path if each not in start.paths)]
+    sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
     if not os.environ.get("PYTHONSAFEPATH"):
         sys.path.insert(0, str(Path(script).parent))
     be_oneself()

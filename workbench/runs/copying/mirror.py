@@ -19,11 +19,12 @@ from workbench.runs.folder.checkpoints import FOLDER, STATE, Saved, saves_in, st
 from workbench.runs.folder.events import read_events
 from workbench.runs.folder.files import CARD, KEPT_CODE, KILL, SCRIPT, RunError, json_text
 from workbench.runs.folder.plan import read_plan
+from workbench.runs.folder.state import LOCK
 
 GROWING = ("events.jsonl", "archive.jsonl", "log.txt", "supervisor.log", "updates")
 RECORDS = (".f4", ".f8", ".steps", ".steps64", ".calls")
 """The endings of records; the last three are those of earlier releases."""
-PASSING = ("stop", KILL, "entered", MARK)
+PASSING = ("stop", KILL, "entered", LOCK, MARK)
 """Files about this moment or this place only; they are not copied."""
 TEMPORARY = ".copying-"
 PIECE_BYTES = 2**20

@@ -107,11 +107,12 @@ def _checked_id(source: Path, root: Path) -> str:
         below = ", ".join(folder.name for folder in archived_folders(source)[:3])
         raise RunError(f"{source} holds several runs. Name one of them, such as {below}.")
     run_id = read_card(source).made_as
-    missing = [name for name in NEEDED if not (source / name).is_file()]
+    needed = (SCRIPT,) if read_json(source / CARD).get("by_hand") else NEEDED
+    missing = [name for name in needed if not (source / name).is_file()]
     if missing or Path(run_id).name != run_id or run_id.startswith("."):
         got = f"no {', '.join(missing)}" if missing else f"the id {run_id!r}"
         raise RunError(
-            f"{source} cannot be restored: it has {got}. A copy needs {', '.join(NEEDED)}, and an "
+            f"{source} cannot be restored: it has {got}. A copy needs {', '.join(needed)}, and an "
             "id that can name a folder. Choose another copy, or complete this one."
         )
     if is_alive(source):

@@ -29,7 +29,10 @@ def attempt_begins(events: Sequence[Event]) -> list[int]:
     for at, event in enumerate(events):
         if event["event"] != "state":
             continue
-        if event.get("state") == "queued" and before.get("state") != "queued":
+        if event.get("by_hand"):
+            found.append(at)
+            place = job = None
+        elif event.get("state") == "queued" and before.get("state") != "queued":
             place = at
         elif event.get("state") == "starting":
             queued = {} if place is None else events[place]

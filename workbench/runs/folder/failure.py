@@ -7,6 +7,7 @@ from pathlib import Path
 
 from workbench.runs.folder.logs import folded, log_tail
 
+from .clocks import attempt_begins
 from .plan import read_plan
 from .state import attempt_events, last_state, status, supervisor_events
 
@@ -38,12 +39,19 @@ def read_failure(run_dir: Path) -> Failure | None:
 def _loss(run_dir: Path) -> Failure:
     names = [event["event"] for event in attempt_events(run_dir)]
     saved = "The trainer saved a checkpoint and ended. " if "stopped" in names else ""
+    events = supervisor_events(run_dir)
+    begins = attempt_begins(events)
+    by_hand = bool(begins) and bool(events[begins[-1]].get("by_hand"))
+    who = "process that was started by hand" if by_hand else "supervisor"
+    leader = read_plan(run_dir).leader
     return Failure(
-        cause="The supervisor ended without recording why: it was killed, or the machine "
+        cause=f"The {who} ended without recording why: it was killed, or the machine "
         f"went down. {saved}".strip(),
-        task="supervisor",
-        log_tail=folded(
-            log_tail(run_dir / read_plan(run_dir).leader / "log.txt", 4 * LOG_LINES), LOG_LINES
-        ),
+        task=leader if by_hand else "supervisor",
+        log_tail="" if by_hand else _log_of(run_dir / leader),
         fix="Resume the run: it continues from its last checkpoint.",
     )
+
+
+def _log_of(task: Path) -> str:
+    return folded(log_tail(task / "log.txt", 4 * LOG_LINES), LOG_LINES)

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from workbench import flock
+from workbench.plan.plan import CHIEF
 
 from . import locks
 from .archive import MARK, is_copy
 from .clocks import DIFFERS, attempt_begins, task_events
 from .events import Event, read_events
-from .files import CARD, RunError, read_json
+from .files import CARD, TASK, RunError, read_json
 from .plan import read_plan
 from .trust import was_started
 
 Status = Literal[
     "queued", "starting", "running", "stopping", "finished", "stopped", "failed", "lost"
 ]
+LOCK, POLL_SECONDS = "lock", 0.01
+"""The file in a task's folder that its process locks; the time between two looks at it."""
 LIVE: tuple[Status, ...] = ("queued", "starting", "running", "stopping")
 
 
@@ -37,6 +41,11 @@ def take_lock(run_dir: Path, patience_seconds: float = 0.3, *, foreign: bool = F
     """
     if _lives_renamed(run_dir):
         return None
+    until = time.monotonic() + patience_seconds
+    while _lives_by_hand(run_dir):
+        if time.monotonic() > until:
+            return None
+        time.sleep(POLL_SECONDS)
     path = run_lock(run_dir)
     if foreign and not path.is_file():
         path = locks.lock_path(locks.state_dir(), home_of(run_dir))
@@ -85,11 +94,23 @@ def home_of(run_dir: Path) -> Path:
 
 def is_alive(run_dir: Path) -> bool:
     """Return whether the run's supervisor or its trainer is alive."""
-    return flock.held(run_lock(run_dir)) or _lives_renamed(run_dir)
+    return flock.held(run_lock(run_dir)) or _lives_renamed(run_dir) or _lives_by_hand(run_dir)
+
+
+def _lives_by_hand(run_dir: Path) -> bool:
+    """Return whether the leading task of a run that was started by hand is alive."""
+    if not read_json(run_dir / CARD).get("by_hand"):
+        return False
+    with contextlib.suppress(OSError):  # a disk without locks
+        return flock.held(run_dir / CHIEF / LOCK) or flock.held(run_dir / TASK / LOCK)
+    return False
 
 
 def supervisor_events(run_dir: Path) -> list[Event]:
-    """Return the events of a run's supervisors, from all its attempts."""
+    """Return the events of a run's supervisors, from all its attempts.
+
+    A process that was started by hand writes its states there, too.
+    """
     return read_events(run_dir / "events.jsonl")
 
 

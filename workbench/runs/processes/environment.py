@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import sys
 import zipapp
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.runs.folder.card import INTERPRETER_HERE
-from workbench.runs.folder.files import CARD, SCRIPT, read_json
+from workbench.runs.folder.files import CARD, KEPT_CODE, SCRIPT, read_json
 from workbench.runs.folder.plan import read_plan
 
 from .own_modules import module_folders
@@ -82,8 +83,11 @@ class Launch:
     def added(self) -> dict[str, str]:
         """The variables added to the environment of the run's processes, on any machine."""
         keras = {"TF_USE_LEGACY_KERAS": "1"} if self.legacy_keras else {}
+        # Compiled files would be further code in the run's folder.
+        kept = any(path.name == KEPT_CODE for path in self.module_dirs)
+        compiled = {"PYTHONDONTWRITEBYTECODE": "1"} if kept else {}
         level = os.environ.get("TF_CPP_MIN_LOG_LEVEL", "1")
-        return {**keras, "TF_CPP_MIN_LOG_LEVEL": level, "PYTHONUNBUFFERED": "1"}
+        return {**keras, **compiled, "TF_CPP_MIN_LOG_LEVEL": level, "PYTHONUNBUFFERED": "1"}
 
     def command(self, run_dir: Path, observer: Path = OBSERVER) -> list[str]:
         """Return the program that runs the run's script, and its arguments.
@@ -127,6 +131,12 @@ def pack_observer(folder: Path) -> Path:
 
 
 def _interpreter(card: Mapping[str, Any]) -> str:
-    """Return the run's interpreter; for a restored run, while it is missing, the one from here."""
+    """Return the run's interpreter; while it is missing, the one from here.
+
+    So it is for a run that was restored, or was started by hand.
+    """
     own, here = str(card.get("interpreter") or sys.executable), card.get(INTERPRETER_HERE)
+    if card.get("by_hand"):
+        here = sys.executable
+        own = own if card.get("host") == platform.node() else here
     return own if here is None or shutil.which(own) else str(here)

@@ -32,10 +32,11 @@ def module_folders(plan: Plan, working_dir: Path, run_dir: Path | None = None) -
 
     `run_dir` is None for a script that belongs to no run.
     """
+    has_kept = run_dir is not None and (run_dir / KEPT_CODE).is_dir()
+    kept = (run_dir / KEPT_CODE,) if run_dir is not None and has_kept else ()
     if not plan.own_functions:
-        return ()
+        return kept
     folders = dict.fromkeys(path.parent for path in own_files(plan))
-    kept = () if run_dir is None or not folders else (run_dir / KEPT_CODE,)
     are_changed = run_dir is not None and changed_files(plan, run_dir)
     files = (*kept, *folders) if are_changed else (*folders, *kept)
     return (*files, working_dir)

@@ -14,7 +14,7 @@ from workbench import devices
 from workbench.devices.child import Process, start_cold
 from workbench.devices.nvidia import driver_gpus, visible
 from workbench.forking import Order
-from workbench.runs.folder.files import RunError
+from workbench.runs.folder.files import RunError, read_json
 from workbench.runs.folder.locks import state_dir
 from workbench.runs.processes.environment import Launch
 from workbench.runs.processes.forks import Forks
@@ -38,6 +38,21 @@ def detect_devices(interpreter: str | None = None, timeout_seconds: float = 300)
     if found.gpus or not (starter.forked and visible(driver_gpus(), os.environ)):
         return found
     return devices.detect(interpreter, timeout_seconds)
+
+
+def devices_of(run_dir: Path) -> devices.Devices:
+    """Return the devices for which a run was planned; of one started by hand, those of here.
+
+    Raises:
+        RunError: the run cannot be read, or its interpreter cannot be asked.
+    """
+    path = run_dir / "devices.json"
+    if path.exists():
+        return devices.Devices.from_json(read_json(path))
+    try:
+        return detect_devices(Launch.of(run_dir).interpreter)
+    except devices.DeviceError as error:
+        raise RunError(str(error)) from error
 
 
 @dataclass

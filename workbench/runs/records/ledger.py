@@ -280,7 +280,8 @@ def _read_attempts(
     attempts: list[_Attempt] = []
     begun: list[tuple[float, _Attempt]] = []
     for event in events:
-        if not attempts or (event.get("state") == "queued" and "behind" not in event):
+        waits = event.get("state") == "queued" and "behind" not in event
+        if not attempts or waits or event.get("by_hand"):
             attempts.append(_Attempt())
         attempts[-1].supervisor_events.append(event)
         if event.get("state") == "starting":

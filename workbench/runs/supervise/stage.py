@@ -104,7 +104,7 @@ def read_stage(run_dir: Path, plan: Plan, events: Sequence[Event]) -> Stage | No
         return replace(stage or Stage(""), rehearsal=True)
     starts = [event for event in events if event["event"] == BEGUN]
     begun = starts[-1] if starts and starts[-1]["time"] >= began["time"] else None
-    if begun is None and "job" not in began:
+    if begun is None and not ("job" in began or began.get("by_hand")):
         return Stage("process")
     stage = _furthest_behind(run_dir, plan, events, begun["how"] if begun else {})
     if stage is None or stage.name not in ("meet", "model"):
