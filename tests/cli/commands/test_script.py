@@ -61,6 +61,21 @@ def test_script_saves_a_script_or_a_notebook(terminal: Terminal, devices: Device
     nbformat.validate(nbformat.reads(text, as_version=4))
 
 
+def test_script_saves_the_observer_beside_a_script(terminal: Terminal) -> None:
+    done = terminal.type("script", *FLAGS, "-o", "train.py", "--observer")
+    words = "python observe.pyz --run-dir run train.py"
+    assert f"Record the script anywhere, with: {words}" in done.stdout
+    helped = subprocess.run(
+        [sys.executable, terminal.folder / "observe.pyz", "--help"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "--save-seconds" in helped.stdout
+    for output in ([], ["-o", "train.ipynb"]):
+        done = terminal.type("script", *FLAGS, *output, "--observer")
+        assert done.returncode == 1
+        assert "--observer is saved beside a script. Add: --output train.py" in done.stderr
+
+
 def test_script_never_overwrites_a_different_file(terminal: Terminal) -> None:
     (terminal.folder / "mine.py").write_text("mine")
     done = terminal.type("script", "-o", "mine.py")

@@ -114,6 +114,13 @@ def test_a_file_that_cannot_be_opened_is_reported_and_the_form_stays(
     assert not page.shows("Restore the form")
 
 
+def test_the_observer_is_saved_beside_the_script(page: Page, path: Path) -> None:
+    page.fill("Save as", str(path))
+    page.click("Save observer")
+    assert (path.parent / "observe.pyz").exists()
+    assert "to record the script anywhere with: python observe.pyz --run-dir run" in page.text
+
+
 def test_an_edited_script_is_never_overwritten(page: Page, path: Path) -> None:
     path.write_text("mine\n")
     page.fill("Save as", str(path))

@@ -19,12 +19,14 @@ from workbench.plan.checks import LONGEST_NAME
 from workbench.runs import start_run
 from workbench.runs.folder.files import KEPT_CODE, expanded, runs_root
 from workbench.runs.functions import keep_function
+from workbench.runs.processes.environment import observed, pack_observer
 from workbench.runs.processes.own_modules import own_files
 from workbench.runs.programs.own_data import inspect_data
 from workbench.scripts import Opened, ScriptError, read_script, unified
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
+    from workbench.plan import Plan
     from workbench.runs import Run
 
 
@@ -32,6 +34,8 @@ def add_flags(parser: ArgumentParser) -> None:
     """Add the flags."""
     parser.description = "Print or save the script without running it."
     parser.add_argument("-o", "--output", metavar="FILE", help="train.py or train.ipynb")
+    text = "Also save observe.pyz beside FILE: it records the script where the workbench is not."
+    parser.add_argument("--observer", action="store_true", help=text)
     text = "A saved script to start from: its settings, with constants that you changed in it."
     parser.add_argument("--open", metavar="FILE", help=text)
     text = "Print the changes from another script to this one, as a unified diff."
@@ -51,6 +55,8 @@ def script(arguments: Namespace) -> int:
     text = render_script(plan)
     path = None if arguments.output is None else expanded(arguments.output)
     notebook = path is not None and path.suffix == ".ipynb"
+    if arguments.observer and (path is None or notebook):
+        raise OutputError("--observer is saved beside a script. Add: --output train.py")
     if arguments.diff is not None:
         return print_difference(expanded(arguments.diff), text)
     if path is None:
@@ -62,6 +68,8 @@ def script(arguments: Namespace) -> int:
     starter = "workbench run --script" if needs_starter(plan) else "python"
     how = f"Run it with: {starter} {shlex.quote(str(path))}"
     print(f"Saved {path}. {'Open it in Jupyter' if notebook else how}")
+    if arguments.observer:
+        _save_observer(path, plan)
     return OK
 
 
@@ -146,6 +154,19 @@ def _report(opened: Opened, name: str, edits: str) -> None:
     print(f"  understood as: {trains}", file=sys.stderr)
     if difference := opened.edits:
         print(f"  {edits}\n{difference}", file=sys.stderr, end="")
+
+
+def _save_observer(script: Path, plan: Plan) -> None:
+    try:
+        saved = pack_observer(script.absolute().parent)
+    except OSError as error:
+        raise OutputError(
+            f"Cannot save observe.pyz beside {script}: {error.strerror}. Choose a folder that can "
+            "be written."
+        ) from error
+    words = observed(script.name, gradient_norms=plan.config.gradient_norms)
+    where = "on each host, with its TF_CONFIG" if len(plan.tasks) > 1 else "anywhere"
+    print(f"Saved {saved}. Record the script {where}, with: {words}")
 
 
 def _save(path: Path, text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import shutil
 import sys
 import zipapp
@@ -128,6 +129,12 @@ def pack_observer(folder: Path) -> Path:
     packed = folder / "observe.pyz"
     zipapp.create_archive(OBSERVER.parent, packed, filter=lambda path: path.suffix == ".py")
     return packed
+
+
+def observed(script: str, *, gradient_norms: bool = False) -> str:
+    """Return the command that runs a script under the packed observer beside it."""
+    norms = " --gradient-norms" if gradient_norms else ""
+    return f"python observe.pyz --run-dir run{norms} {shlex.quote(script)}"
 
 
 def _interpreter(card: Mapping[str, Any]) -> str:

@@ -11,12 +11,16 @@ import ipywidgets as ipw
 from workbench.codegen.carried import is_as_made
 from workbench.free_path import beside
 from workbench.runs.folder.files import RunError, expanded, sha256
+from workbench.runs.processes.environment import observed, pack_observer
 from workbench.widgets.form.fields import name_box
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import button, column, html, styled
 from workbench.widgets.parts.saved import saved_notice
 
 USUAL = "train.py"
+OBSERVER_TIP = (
+    "Save observe.pyz beside the script: it records every step where only TensorFlow is installed"
+)
 
 
 class ScriptSaving:
@@ -36,11 +40,27 @@ class ScriptSaving:
         buttons = [
             button("Save .py", "Save the script", self._saver(".py")),
             button("Save .ipynb", "Save the same functions as a notebook", self._saver(".ipynb")),
+            button("Save observer", OBSERVER_TIP, self._save_observer),
         ]
         self._state = html(description="State of saving")
         self._question = styled(ipw.HBox, "wb-row", children=[])
         row = styled(ipw.Box, "wb-save", children=[path_box, *buttons])
         self.box = column(row, self._state, self._question)
+
+    def _save_observer(self, _: Any) -> None:
+        self._question.children = []
+        try:
+            path = expanded(self._path.value.strip() or USUAL).absolute()
+            saved = pack_observer(path.parent)
+        except RunError as error:
+            self._say("error", str(error))
+            return
+        except OSError as error:
+            fix = "Choose another path."
+            self._say("error", f"The observer cannot be saved beside {path}: {error}. {fix}")
+            return
+        words = observed(path.with_suffix(".py").name)
+        self._state.value = saved_notice(saved, f"to record the script anywhere with: {words}")
 
     def _saver(self, suffix: str) -> Callable[[Any], None]:
         def save(_: Any) -> None:
