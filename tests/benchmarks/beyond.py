@@ -89,7 +89,7 @@ def latest_of(run: Run, seconds: float) -> float:
 
 def load(root: Path, seconds: float) -> tuple[float, float]:
     """Return the reader's longest delay in seconds, and the number of missing steps."""
-    from workbench.observe.records import Call, Kind, Records
+    from workbench.observe.folder.records import Call, Kind, Records
 
     folders = [root / f"worker-{worker}" for worker in range(WORKERS)]
     calls = int(seconds * CALLS_A_SECOND)

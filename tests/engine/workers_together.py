@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.engine.together import load
-from workbench.observe.folder import task_of
+from workbench.observe.folder.events import task_of
 from workbench.observe.process import keep_freed_memory
 from workbench.observe.watch import Watch
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workbench.observe.records import Call, Kind, Records
+from workbench.observe.folder.records import Call, Kind, Records
 from workbench.runs.records.arrays import Shape, read_tasks
 from workbench.runs.records.frames import epoch_frame, replica_frame, step_frame
 

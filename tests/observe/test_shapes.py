@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.observe.observing import SCRIPTS, events, observe
-from workbench.observe.records import LOG_ROW_BYTES
+from workbench.observe.folder.records import LOG_ROW_BYTES
 
 SCRIPT = SCRIPTS / "shapes.py"
 STEPS, BATCH = 6, 4

@@ -23,8 +23,8 @@ from tensorflow.python.eager.polymorphic_function import autograph_util, polymor
 from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction
 from tensorflow.python.framework import func_graph
 
+from .folder.records import Kind, in_order
 from .kerases import Patches
-from .records import Kind, in_order
 from .rows import Step, is_inside, reporting, watch_reports
 from .scheduled import moment
 

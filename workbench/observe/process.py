@@ -15,18 +15,8 @@ import time
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from .folder import (
-    LOOK_SECONDS,
-    STOP_FD,
-    Events,
-    hold,
-    leads,
-    make_run,
-    read_card,
-    refuse,
-    task_of,
-    without_observer,
-)
+from .folder.by_hand import LOOK_SECONDS, hold, make_run, read_card, refuse
+from .folder.events import STOP_FD, Events, leader_of, task_of, without_observer
 
 SETS_LEGACY = re.compile(r"^os\.environ\[.TF_USE_LEGACY_KERAS.\] *= *.(1|[Tt]rue)", re.MULTILINE)
 """The statement by which a script chooses tf-keras."""
@@ -82,7 +72,7 @@ def observe(script: str, run_dir: pathlib.Path | None, **asks: Any) -> None:
         (run_dir / task).mkdir(parents=True, exist_ok=True)
         if by_hand or read_card(run_dir).get("by_hand"):
             hold(run_dir / task)
-        is_told = by_hand and leads(task, tf_config)
+        is_told = by_hand and task == leader_of(tf_config)
         events = Events(run_dir / task, make_run(path, run_dir) if is_told else None)
         asked = run_dir / "stop" if is_told else None
         threading.Thread(target=listen, args=(stop, asked), daemon=True).start()

@@ -20,7 +20,7 @@ from tensorflow.python.checkpoint.checkpoint_management import update_checkpoint
 
 from . import kerases
 from .epochs import Epochs, parts_of
-from .folder import NO_ROOM, Events
+from .folder.events import NO_ROOM, Events
 from .kerases import Patches
 from .workers import Workers
 

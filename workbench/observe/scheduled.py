@@ -23,9 +23,9 @@ from tensorflow.python.eager.polymorphic_function import polymorphic_function
 from tensorflow.python.framework.config import is_op_determinism_enabled
 from tensorflow.python.training import server_lib
 
-from .folder import STOP_FD
+from .folder.events import STOP_FD
+from .folder.records import Kind, WorkersCall, in_order
 from .kerases import Patches
-from .records import Kind, WorkersCall, in_order
 
 CALLS_PER_WORKER = 3
 """The most calls that are scheduled and not done, so that a stop waits for few."""

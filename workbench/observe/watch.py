@@ -16,9 +16,9 @@ from . import kerases
 from .calls import Calls, Runs
 from .closing import Closing
 from .epochs import Epochs
-from .folder import Events, NonFiniteExit, tasks_of
+from .folder.events import Events, NonFiniteExit, leader_of
+from .folder.records import Call, Kind, LedRecords, Lost, Records
 from .kerases import Patches
-from .records import Call, Kind, LedRecords, Lost, Records
 from .rows import Step
 from .saving import Saving
 from .scheduled import Scheduled, watch_servers
@@ -87,9 +87,8 @@ class Watch:
         self.calls = Calls(self.patches, self, self.runs.compiled)
         self.saving = Saving(self.patches, self, save_seconds)
         self.epochs = Epochs(self.patches, self)
-        leader = (tasks_of(tf_config) or ["chief-0"])[0]
-        leads_into = None if run_dir is None else run_dir / leader
-        watch_servers(self.patches, leads_into, task, stop, self.event)
+        leader = None if run_dir is None else run_dir / leader_of(tf_config)
+        watch_servers(self.patches, leader, task, stop, self.event)
         self.closing = Closing(self.patches, self.over)
         threading.Thread(target=self._follow, daemon=True).start()
 

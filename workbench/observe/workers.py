@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from .folder import tasks_of
+from .folder.events import tasks_of
 
 AGREE_SECONDS = 0.2
 """About the time between two agreements, each of which takes some milliseconds."""

@@ -32,8 +32,7 @@ def module_folders(plan: Plan, working_dir: Path, run_dir: Path | None = None) -
 
     `run_dir` is None for a script that belongs to no run.
     """
-    has_kept = run_dir is not None and (run_dir / KEPT_CODE).is_dir()
-    kept = (run_dir / KEPT_CODE,) if run_dir is not None and has_kept else ()
+    kept = () if run_dir is None or not (run_dir / KEPT_CODE).is_dir() else (run_dir / KEPT_CODE,)
     if not plan.own_functions:
         return kept
     folders = dict.fromkeys(path.parent for path in own_files(plan))

@@ -56,7 +56,7 @@ class Bench:
     """The objects that a script's `main` makes, and ways to time a step with them, in seconds."""
 
     def __init__(self, run_dir: pathlib.Path, steps_per_call: int, scratch: str) -> None:
-        from workbench_observe.folder import task_of
+        from workbench_observe.folder.events import task_of
         from workbench_observe.watch import Watch
 
         self.script = script = import_script(run_dir / "train.py")

@@ -1,0 +1,1 @@
+"""What is written into the folder of a run."""
