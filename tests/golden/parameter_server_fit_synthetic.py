@@ -2,7 +2,7 @@
 
 import os
 
-os.environ["TF_USE_LEGACY_KERAS"] = "1"  # Keras 3 takes no DatasetCreator: tensorflow#55668
+os.environ["TF_USE_LEGACY_KERAS"] = "1"  # fit of Keras 3 has no parameter servers: keras#18624
 
 import argparse
 import functools
@@ -170,5 +170,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "42cd7953482a73af", "config": {"strategy": "parameter_server", "loop": "fit",
+# config: {"sha256": "6dc6bdd87f35ab6e", "config": {"strategy": "parameter_server", "loop": "fit",
 #     "devices": ["CPU:0"], "workers": 2, "parameter_servers": 1}}

@@ -56,7 +56,7 @@ def test_without_tf_keras_the_other_configs_run(strategy: str, loop: str) -> Non
     assert (found.field, found.got) == ("loop", "fit")
     assert found.rule == "custom with this strategy if the tf-keras package is not installed"
     assert f"{LAPTOP.interpreter} -m pip install tf-keras" in found.fix
-    assert "55668" in found.fix
+    assert "18624" in found.fix
     plan(without, strategy=strategy, loop=loop)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..plan import Plan
 
-_LEGACY = "Keras 3 takes no DatasetCreator: tensorflow#55668"
+_LEGACY = "fit of Keras 3 has no parameter servers: keras#18624"
 OWN = "# ---- Your own {field}: {function}. ----"
 """The mark above the code of the user's own function, which ends at the workbench's check."""
 _GIVES = {"model": " -> tf.keras.Model", "data": " -> tuple", "step": " -> tuple"}

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ..devices import Devices
 
 LEGACY_NOTE = (
-    "This run uses the tf-keras package as tf.keras, because Keras 3's fit does not accept a "
-    "DatasetCreator, which ParameterServer needs (tensorflow issue 55668)."
+    "This run uses the tf-keras package as tf.keras, because Keras 3 does not "
+    "support parameter servers in fit (keras issue 18624)."
 )
 LOST_COUNTS_NOTE = (
     "When workers train asynchronously, Keras 3's optimizers miss some steps in their own count, "

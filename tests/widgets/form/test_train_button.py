@@ -24,7 +24,7 @@ def test_notes_on_the_plan_are_shown_next_to_the_button(tmp_path: Path) -> None:
     config = RunConfig(strategy="parameter_server", loop="fit")
     plan = make_plan(config, LAPTOP)
     button.show_form(FormState(config, plan, ()), "")
-    assert "DatasetCreator" in button._notes.value
+    assert "does not support parameter servers" in button._notes.value
     mirrored = make_plan(RunConfig(), LAPTOP)
     button.show_form(FormState(RunConfig(), mirrored, ()), "")
     assert button._notes.value == ""  # that one device sums the gradients is a part of the plan
