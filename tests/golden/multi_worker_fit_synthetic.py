@@ -1,7 +1,6 @@
 """MLP 16-8-1 on Synthetic: MultiWorkerMirrored strategy, 2 workers x 1 replica, Keras fit."""
 
 import argparse
-import os
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -31,8 +30,6 @@ STEPS_PER_EXECUTION = STEPS_PER_EPOCH  # divides the steps of an epoch, else Ker
 def make_strategy() -> tf.distribute.Strategy:
     """Copy the model to each worker, on its CPU; every step sums the gradients of all."""
     tf.config.set_visible_devices([], "GPU")
-    cores_per_worker = max(1, (os.cpu_count() or 1) // WORKERS)
-    tf.config.threading.set_intra_op_parallelism_threads(cores_per_worker)
     return tf.distribute.MultiWorkerMirroredStrategy(communication_options=COMMUNICATION)
 
 
@@ -205,5 +202,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "8e5a77465e828aa5", "config": {"strategy": "multi_worker_mirrored", "loop":
+# config: {"sha256": "a86100afd614c14a", "config": {"strategy": "multi_worker_mirrored", "loop":
 #     "fit", "devices": ["CPU:0"], "workers": 2}}

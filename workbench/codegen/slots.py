@@ -78,7 +78,7 @@ def _strategy(plan: Plan) -> dict[str, str]:
         kind = "_virtual_gpu"
     else:
         on_hosts = len(plan.tasks) > 1 and not is_local(plan.config)
-        alone = on_hosts and (plan.synchronous or device == "gpu")  # no other task uses the devices
+        alone = on_hosts and device == "gpu"  # no other task uses the devices
         kind = f"{'_hosts' * alone}_{device}"
     return {"strategy": f"strategies.make_strategy__{source}{kind}"}
 

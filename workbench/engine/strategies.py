@@ -105,8 +105,6 @@ def make_strategy__mirrored_cpu() -> tf.distribute.Strategy:
 def make_strategy__multi_worker_cpu() -> tf.distribute.Strategy:
     """Copy the model to each worker, on its CPU; every step sums the gradients of all."""
     tf.config.set_visible_devices([], "GPU")
-    cores_per_worker = max(1, (os.cpu_count() or 1) // WORKERS)
-    tf.config.threading.set_intra_op_parallelism_threads(cores_per_worker)
     return tf.distribute.MultiWorkerMirroredStrategy(communication_options=COMMUNICATION)
 
 
@@ -196,12 +194,6 @@ def make_strategy__mirrored_virtual_gpu() -> tf.distribute.Strategy:
     tf.config.set_logical_device_configuration(gpu, [part] * REPLICAS)
     devices = [f"GPU:{number}" for number in range(REPLICAS)]
     return tf.distribute.MirroredStrategy(devices, cross_device_ops=CROSS_DEVICE_OPS)
-
-
-def make_strategy__multi_worker_hosts_cpu() -> tf.distribute.Strategy:
-    """Copy the model to each worker, on its host's CPU; every step sums all gradients."""
-    tf.config.set_visible_devices([], "GPU")
-    return tf.distribute.MultiWorkerMirroredStrategy(communication_options=COMMUNICATION)
 
 
 def make_strategy__multi_worker_hosts_gpu() -> tf.distribute.Strategy:

@@ -19,10 +19,12 @@ def start_tasks(script: str, kinds: dict[str, int]) -> None:
     for (kind, _), each in zip(tasks, sockets):
         cluster[kind].append(f"localhost:{each.getsockname()[1]}")
         each.close()
+    cores = max(1, (os.cpu_count() or 1) // len(tasks))  # of each task
     processes: list[subprocess.Popen[str]] = []
     for kind, index in tasks:
         config = {"cluster": cluster, "task": {"type": kind, "index": index}}
-        environment = {**os.environ, "TF_CONFIG": json.dumps(config)}
+        own = {"TF_CONFIG": json.dumps(config), "TF_NUM_INTRAOP_THREADS": str(cores)}
+        environment = {**os.environ, **own}
         output = subprocess.DEVNULL if processes else subprocess.PIPE
         command = [sys.executable, "-u", script]
         processes.append(

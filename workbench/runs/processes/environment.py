@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.plan.launching import is_local
 from workbench.runs.folder.card import INTERPRETER_HERE
 from workbench.runs.folder.files import CARD, KEPT_CODE, SCRIPT, read_json
 from workbench.runs.folder.plan import read_plan
@@ -62,7 +63,9 @@ class Launch:
     @classmethod
     def of_plan(cls, plan: Plan, working_dir: Path, run_dir: Path | None = None) -> Launch:
         """Return the settings for a plan's script; `run_dir` is None if it belongs to no run."""
-        shares_cpu = plan.virtual and plan.physical_devices[0].startswith("CPU")
+        workers_here = plan.synchronous and len(plan.tasks) > 1 and is_local(plan.config)
+        on_cpu = plan.physical_devices[0].startswith("CPU")
+        shares_cpu = on_cpu and (plan.virtual or workers_here)
         return cls(
             plan.interpreter,
             working_dir,
