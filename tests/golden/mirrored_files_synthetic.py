@@ -43,11 +43,11 @@ def make_strategy() -> tf.distribute.Strategy:
 
 def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     """Return (features, labels) to train on and to test on; labels follow a noisy linear rule."""
-    random = np.random.default_rng(SEED)
+    rng = np.random.default_rng(SEED)
     size = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
-    features = random.standard_normal((size, NUM_FEATURES), np.float32)
-    score = features @ random.standard_normal(NUM_FEATURES, np.float32)
-    labels = (score + NOISE * random.standard_normal(size) > 0).astype(np.float32)[:, None]
+    features = rng.standard_normal((size, NUM_FEATURES), np.float32)
+    score = features @ rng.standard_normal(NUM_FEATURES, np.float32)
+    labels = (score + NOISE * rng.standard_normal(size) > 0).astype(np.float32)[:, None]
     train, test = slice(NUM_TRAIN_EXAMPLES), slice(NUM_TRAIN_EXAMPLES, None)
     return (features[train], labels[train]), (features[test], labels[test])
 
@@ -57,7 +57,8 @@ def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
 
     The replicas of all pipelines take a step's examples in turn, like dealt cards.
     """
-    examples = tf.nest.map_structure(tf.constant, examples)
+    with tf.device("CPU"):  # where input pipelines run
+        examples = tf.nest.map_structure(tf.constant, examples)
 
     def deal(context: tf.distribute.InputContext) -> tf.data.Dataset:
         replicas = context.num_replicas_in_sync
@@ -255,5 +256,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "cf2dfd08e760f679", "config": {"devices": ["CPU:0"], "replicas": 2,
+# config: {"sha256": "d14a3db756394684", "config": {"devices": ["CPU:0"], "replicas": 2,
 #     "global_batch_size": 64, "pipeline": "files"}}

@@ -38,11 +38,11 @@ def make_strategy() -> tf.distribute.Strategy:
 
 def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     """Return (features, labels) to train on and to test on; labels follow a noisy linear rule."""
-    random = np.random.default_rng(SEED)
+    rng = np.random.default_rng(SEED)
     size = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
-    features = random.standard_normal((size, NUM_FEATURES), np.float32)
-    score = features @ random.standard_normal(NUM_FEATURES, np.float32)
-    labels = (score + NOISE * random.standard_normal(size) > 0).astype(np.float32)[:, None]
+    features = rng.standard_normal((size, NUM_FEATURES), np.float32)
+    score = features @ rng.standard_normal(NUM_FEATURES, np.float32)
+    labels = (score + NOISE * rng.standard_normal(size) > 0).astype(np.float32)[:, None]
     train, test = slice(NUM_TRAIN_EXAMPLES), slice(NUM_TRAIN_EXAMPLES, None)
     return (features[train], labels[train]), (features[test], labels[test])
 
@@ -59,7 +59,8 @@ def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
 
     The replicas of all pipelines take a step's examples in turn, like dealt cards.
     """
-    examples = tf.nest.map_structure(tf.constant, examples)
+    with tf.device("CPU"):  # where input pipelines run
+        examples = tf.nest.map_structure(tf.constant, examples)
 
     def deal(context: tf.distribute.InputContext) -> tf.data.Dataset:
         replicas = context.num_replicas_in_sync
@@ -87,8 +88,8 @@ def make_batches(
     Each element is a stack: one replica's batches of STEPS_PER_STACK steps. The last stack of an
     epoch may hold batches beyond the epoch's steps, which the loop skips.
     """
-    examples, tests = make_data()
-    examples = tf.nest.map_structure(tf.constant, examples)
+    with tf.device("CPU"):  # where input pipelines run
+        examples, tests = tf.nest.map_structure(tf.constant, make_data())
     stacks_per_epoch = -(-STEPS_PER_EPOCH // STEPS_PER_STACK)
 
     def train(context: tf.distribute.InputContext) -> tf.data.Dataset:
@@ -222,5 +223,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "9782cb459f3d493a", "config": {"devices": ["CPU:0"], "replicas": 2,
+# config: {"sha256": "d80a0b001101e78a", "config": {"devices": ["CPU:0"], "replicas": 2,
 #     "global_batch_size": 64, "pipeline": "indexed"}}

@@ -35,11 +35,11 @@ def make_strategy() -> tf.distribute.Strategy:
 
 def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     """Return (features, labels) to train on and to test on; labels follow a noisy linear rule."""
-    random = np.random.default_rng(SEED)
+    rng = np.random.default_rng(SEED)
     size = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
-    features = random.standard_normal((size, NUM_FEATURES), np.float32)
-    score = features @ random.standard_normal(NUM_FEATURES, np.float32)
-    labels = (score + NOISE * random.standard_normal(size) > 0).astype(np.float32)[:, None]
+    features = rng.standard_normal((size, NUM_FEATURES), np.float32)
+    score = features @ rng.standard_normal(NUM_FEATURES, np.float32)
+    labels = (score + NOISE * rng.standard_normal(size) > 0).astype(np.float32)[:, None]
     train, test = slice(NUM_TRAIN_EXAMPLES), slice(NUM_TRAIN_EXAMPLES, None)
     return (features[train], labels[train]), (features[test], labels[test])
 
@@ -58,8 +58,8 @@ def make_batches(
 
     The strategy splits each global batch among its replicas.
     """
-    examples, tests = make_data()
-    examples = tf.nest.map_structure(tf.constant, examples)
+    with tf.device("CPU"):  # where input pipelines run
+        examples, tests = tf.nest.map_structure(tf.constant, make_data())
 
     def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, ...]:
         first = step % STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE
@@ -194,5 +194,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "fed515117c00fc5c", "config": {"devices": ["CPU:0"], "replicas": 2, "xla":
+# config: {"sha256": "f1f25aa8f3eb07cb", "config": {"devices": ["CPU:0"], "replicas": 2, "xla":
 #     true}}

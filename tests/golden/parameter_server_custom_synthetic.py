@@ -61,11 +61,11 @@ def make_strategy() -> tf.distribute.Strategy:
 
 def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     """Return (features, labels) to train on and to test on; labels follow a noisy linear rule."""
-    random = np.random.default_rng(SEED)
+    rng = np.random.default_rng(SEED)
     size = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
-    features = random.standard_normal((size, NUM_FEATURES), np.float32)
-    score = features @ random.standard_normal(NUM_FEATURES, np.float32)
-    labels = (score + NOISE * random.standard_normal(size) > 0).astype(np.float32)[:, None]
+    features = rng.standard_normal((size, NUM_FEATURES), np.float32)
+    score = features @ rng.standard_normal(NUM_FEATURES, np.float32)
+    labels = (score + NOISE * rng.standard_normal(size) > 0).astype(np.float32)[:, None]
     train, test = slice(NUM_TRAIN_EXAMPLES), slice(NUM_TRAIN_EXAMPLES, None)
     return (features[train], labels[train]), (features[test], labels[test])
 
@@ -83,8 +83,8 @@ def make_batches() -> tuple[Callable, tf.data.Dataset]:
     Worker w of W takes the batches w, w + W, w + 2W, ... of all epochs, without its share of the
     steps that are done.
     """
-    examples, tests = make_data()
-    examples = tf.nest.map_structure(tf.constant, examples)
+    with tf.device("CPU"):  # where input pipelines run
+        examples, tests = tf.nest.map_structure(tf.constant, make_data())
 
     def train(start_step: int, _: tf.distribute.InputContext | None = None) -> tf.data.Dataset:
         # Not input_pipeline_id, which is 0 in every worker here.
@@ -200,5 +200,5 @@ if __name__ == "__main__":
     options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
     main(options.parse_args().run_dir)
 
-# config: {"sha256": "950e346f0812619c", "config": {"strategy": "parameter_server", "devices":
+# config: {"sha256": "feeb1e255150f4d2", "config": {"strategy": "parameter_server", "devices":
 #     ["CPU:0"], "workers": 2, "parameter_servers": 1}}

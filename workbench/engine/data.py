@@ -22,22 +22,19 @@ if TYPE_CHECKING:
 
 def make_data__synthetic() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     """Return (features, labels) to train on and to test on; labels follow a noisy linear rule."""
-    random = np.random.default_rng(SEED)
+    rng = np.random.default_rng(SEED)
     size = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
-    features = random.standard_normal((size, NUM_FEATURES), np.float32)
-    score = features @ random.standard_normal(NUM_FEATURES, np.float32)
-    labels = (score + NOISE * random.standard_normal(size) > 0).astype(np.float32)[:, None]
+    features = rng.standard_normal((size, NUM_FEATURES), np.float32)
+    score = features @ rng.standard_normal(NUM_FEATURES, np.float32)
+    labels = (score + NOISE * rng.standard_normal(size) > 0).astype(np.float32)[:, None]
     train, test = slice(NUM_TRAIN_EXAMPLES), slice(NUM_TRAIN_EXAMPLES, None)
     return (features[train], labels[train]), (features[test], labels[test])
 
 
-def make_data__fashion_mnist() -> tuple[tuple, ...]:
-    """Return (images, labels), 60,000 to train on and 10,000 to test on, scaled to [0, 1]."""
+def make_data__fashion_mnist() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+    """Return (images in [0, 1], labels): 60,000 to train on and 10,000 to test on."""
     parts = tf.keras.datasets.fashion_mnist.load_data()
-    with tf.device("CPU"):  # not in a GPU's memory
-        return tuple(
-            (tf.reshape(images, [-1, 28, 28, 1]) / 255, labels) for images, labels in parts
-        )
+    return tuple((images[..., None].astype("float32") / 255, labels) for images, labels in parts)
 
 
 def read_file(name: str, header_bytes: int) -> np.ndarray:
@@ -46,14 +43,13 @@ def read_file(name: str, header_bytes: int) -> np.ndarray:
         return np.frombuffer(file.read(), np.uint8, offset=header_bytes)
 
 
-def make_data__fashion_mnist_folder() -> tuple[tuple, ...]:
-    """Return (images, labels), 60,000 to train on and 10,000 to test on, scaled to [0, 1]."""
+def make_data__fashion_mnist_folder() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+    """Return (images in [0, 1], labels): 60,000 to train on and 10,000 to test on."""
     parts = []
     for part in "train", "t10k":
-        images = read_file(f"{part}-images-idx3", header_bytes=16)
-        with tf.device("CPU"):  # not in a GPU's memory
-            images = tf.reshape(images, [-1, 28, 28, 1]) / 255
-        parts.append((images, read_file(f"{part}-labels-idx1", header_bytes=8)))
+        images = read_file(f"{part}-images-idx3", header_bytes=16).reshape(-1, 28, 28, 1)
+        labels = read_file(f"{part}-labels-idx1", header_bytes=8)
+        parts.append((images.astype("float32") / 255, labels))
     return tuple(parts)
 
 

@@ -50,7 +50,8 @@ def deal_tests__arrays(examples: tuple[tf.Tensor, ...]) -> Callable:
 
     The replicas of all pipelines take a step's examples in turn, like dealt cards.
     """
-    examples = tf.nest.map_structure(tf.constant, examples)
+    with tf.device("CPU"):  # where input pipelines run
+        examples = tf.nest.map_structure(tf.constant, examples)
 
     def deal(context: tf.distribute.InputContext) -> tf.data.Dataset:
         replicas = context.num_replicas_in_sync

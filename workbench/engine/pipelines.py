@@ -33,8 +33,8 @@ def make_batches__usual(
 
     The strategy splits each global batch among its replicas.
     """
-    examples, tests = make_data()
-    examples = tf.nest.map_structure(tf.constant, examples)
+    with tf.device("CPU"):  # where input pipelines run
+        examples, tests = tf.nest.map_structure(tf.constant, make_data())
 
     def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, ...]:
         first = step % STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE
@@ -58,8 +58,8 @@ def make_batches__usual_workers(
     The strategy gives each worker its share of the training batches by the rule AUTO_SHARD. By
     the rule OFF the share is all batches, and a worker uses a batch for several steps.
     """
-    examples, tests = make_data()
-    examples = tf.nest.map_structure(tf.constant, examples)
+    with tf.device("CPU"):  # where input pipelines run
+        examples, tests = tf.nest.map_structure(tf.constant, make_data())
     steps = GLOBAL_BATCH_SIZE // READ_PER_STEP
 
     def rows_of(step: tf.Tensor) -> tf.Tensor:
@@ -87,8 +87,8 @@ def make_batches__sharded(
 
     Every worker makes all global batches; the strategy keeps this worker's share of each.
     """
-    examples, tests = make_data()
-    examples = tf.nest.map_structure(tf.constant, examples)
+    with tf.device("CPU"):  # where input pipelines run
+        examples, tests = tf.nest.map_structure(tf.constant, make_data())
 
     def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, ...]:
         first = step % STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE
@@ -113,8 +113,8 @@ def make_batches__indexed(
     Each element is a stack: one replica's batches of STEPS_PER_STACK steps. The last stack of an
     epoch may hold batches beyond the epoch's steps, which the loop skips.
     """
-    examples, tests = make_data()
-    examples = tf.nest.map_structure(tf.constant, examples)
+    with tf.device("CPU"):  # where input pipelines run
+        examples, tests = tf.nest.map_structure(tf.constant, make_data())
     stacks_per_epoch = -(-STEPS_PER_EPOCH // STEPS_PER_STACK)
 
     def train(context: tf.distribute.InputContext) -> tf.data.Dataset:
@@ -248,8 +248,8 @@ def make_batches__per_worker() -> tuple[Callable, tf.data.Dataset]:
     Worker w of W takes the batches w, w + W, w + 2W, ... of all epochs, without its share of the
     steps that are done.
     """
-    examples, tests = make_data()
-    examples = tf.nest.map_structure(tf.constant, examples)
+    with tf.device("CPU"):  # where input pipelines run
+        examples, tests = tf.nest.map_structure(tf.constant, make_data())
 
     def train(start_step: int, _: tf.distribute.InputContext | None = None) -> tf.data.Dataset:
         # Not input_pipeline_id, which is 0 in every worker here.
