@@ -316,7 +316,7 @@ class InputFields:
         range=Range(
             "from 0 to 2147483647", "Set it to 42, for example.", least=0, most=2**31 - 1
         ),
-        constant="SEED", comment="decides data, first weights and order of examples",
+        constant="SEED", comment="seeds the random numbers of this script",
     )
 
 

@@ -146,8 +146,8 @@ class Engine:
         ]
         self.strategy = self.script.make_strategy()
         coordinator = tf.distribute.coordinator.ClusterCoordinator(self.strategy)
-        own_batches, _ = self.script.make_batches()
-        make_dataset = functools.partial(own_batches, 0)
+        make_worker_batches, _ = self.script.make_batches()
+        make_dataset = functools.partial(make_worker_batches, 0)
         batches = iter(coordinator.create_per_worker_dataset(make_dataset))
 
         def make() -> Train:

@@ -44,7 +44,7 @@ def test_the_cells_together_are_the_script(name: str) -> None:
     # A notebook takes no flags.
     statements = [node for node in statements if ast.unparse(node) != "import argparse"]
     assert [ast.dump(node) for node in joined[:-1]] == [ast.dump(node) for node in statements]
-    assert ast.unparse(entry.body[-1]) == "main(options.parse_args().run_dir)"
+    assert ast.unparse(entry.body[-1]) == "main(parser.parse_args().run_dir)"
     assert ast.unparse(joined[-1]) == "main('run')"
     heading = notebook(name).cells[0]
     assert heading.cell_type == "markdown"
@@ -63,7 +63,7 @@ def test_with_several_tasks_one_cell_writes_the_script_and_one_launches_it(name:
 def test_a_notebook_starts_no_evaluator_so_the_chief_tests() -> None:
     config = RunConfig(strategy="parameter_server", evaluator=True)
     text = render_notebook(make_plan(config, LAPTOP))
-    assert "tester.evaluate(tests" in text
+    assert "tester.evaluate(test_batches" in text
     assert "def evaluate_checkpoints" not in text
 
 

@@ -269,7 +269,7 @@ def test_a_started_pass_counts_as_a_pass(steps: int, passes: int) -> None:
 @pytest.mark.parametrize("loop", catalog.LOOPS)
 def test_either_the_chief_or_an_evaluator_tests(loop: str, evaluator: bool) -> None:
     found = definitions(script(strategy="parameter_server", loop=loop, evaluator=evaluator))
-    testing = [name for name, text in found.items() if "tester.evaluate(tests" in text]
+    testing = [name for name, text in found.items() if "tester.evaluate(test_batches" in text]
     assert testing == ["evaluate_checkpoints" if evaluator else "main"]
 
 

@@ -77,7 +77,7 @@ def test_the_script_alone_trains_as_the_run(whole: Run, tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     names = "loss", "accuracy", "test_loss", "test_accuracy"
     result = ", ".join(f"{name} {whole.result()[name]:.4f}" for name in names)
-    assert done.stdout == f"epoch 1: {result}\n"
+    assert done.stdout == f"start at step 0 of {whole.progress.step}\nepoch 1: {result}\n"
     alone = weights_in(tmp_path / "alone" / "model.keras")
     np.testing.assert_allclose(alone, weights(whole), rtol=0, atol=1e-6)
 

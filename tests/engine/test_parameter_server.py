@@ -286,7 +286,7 @@ def test_a_script_without_the_addresses_of_its_tasks_says_what_it_needs(
     script = write_run(root, "unnamed", RunConfig(**FIELDS)).run.dir / "train.py"
     done = run_program([script], tmp_path, check=False)
     assert done.returncode == 1
-    assert "the addresses of 1 chief, 2 worker, 1 ps; it names none. Set it" in done.stderr
+    assert "the tasks {'chief': 1, 'worker': 2, 'ps': 1}, not {}. Set it" in done.stderr
     assert "workbench run --script train.py" in done.stderr
 
 

@@ -123,5 +123,5 @@ def test_a_script_without_the_addresses_of_all_its_workers_says_what_it_needs(
     named[0] = run_program([script], tmp_path, check=False)
     for count, done in named.items():
         assert done.returncode == 1
-        assert f"TF_CONFIG with the addresses of 2 workers; it names {count}. Set" in done.stderr
+        assert f"TF_CONFIG with 2 workers, not {count}. Set it" in done.stderr
         assert "workbench run --script train.py" in done.stderr

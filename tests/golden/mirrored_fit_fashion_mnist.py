@@ -5,23 +5,23 @@ import argparse
 import numpy as np
 import tensorflow as tf
 
-SEED = 42  # decides data, first weights and order of examples
+SEED = 42  # seeds the random numbers of this script
 REPLICAS = 2  # virtual devices that share a physical one
 CROSS_DEVICE_OPS = tf.distribute.ReductionToOneDevice()  # how gradients are summed
 NUM_TRAIN_EXAMPLES = 60_000  # examples to train on
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 GLOBAL_BATCH_SIZE = PER_REPLICA_BATCH_SIZE * REPLICAS  # examples that all replicas take in a step
 EPOCHS = 2  # each followed by a test pass
-STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // GLOBAL_BATCH_SIZE  # what fills no batch is left out
+STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // GLOBAL_BATCH_SIZE  # an incomplete batch is dropped
 OPTIMIZER = tf.keras.optimizers.Adam  # called with LEARNING_RATE
-LEARNING_RATE = 0.001  # independent of the number of replicas
-ACCURACY = tf.keras.metrics.SparseCategoricalAccuracy  # 1 or 0 for each example
-# divides the steps of an epoch, else Keras 3 trains too many
+LEARNING_RATE = 0.001  # not scaled by the number of replicas
+ACCURACY = tf.keras.metrics.SparseCategoricalAccuracy  # the share of right answers
+# must divide STEPS_PER_EPOCH: Keras 3 never shortens the last call
 STEPS_PER_EXECUTION = max(n for n in range(1, 5) if STEPS_PER_EPOCH % n == 0)
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """Copy the model to each part of the CPU; every step sums the gradients of all."""
+    """Keep a copy of the model on each virtual CPU; a step sums the gradients of all copies."""
     tf.config.set_visible_devices([], "GPU")
     cpu = tf.config.list_physical_devices("CPU")[0]
     parts = [tf.config.LogicalDeviceConfiguration()] * REPLICAS
@@ -37,7 +37,7 @@ def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
 
 
 def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
+    """Return the numbers of `count` examples, from `first` on, in an epoch's shuffled order."""
     positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
     seed = tf.stack([SEED, epoch])
     return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
@@ -46,10 +46,7 @@ def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, without end, and the test batches.
-
-    The strategy splits each global batch among its replicas.
-    """
+    """Return endless training batches from a step on, and the test batches."""
     with tf.device("CPU"):  # where input pipelines run
         examples, tests = tf.nest.map_structure(tf.constant, make_data())
 
@@ -60,28 +57,27 @@ def make_batches(
 
     train = tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
     test = tf.data.Dataset.from_tensor_slices(tests).batch(GLOBAL_BATCH_SIZE)
-    options = tf.distribute.InputOptions(experimental_per_replica_buffer_size=4)
-    return tuple(
-        strategy.experimental_distribute_dataset(batches.prefetch(tf.data.AUTOTUNE), options)
+    buffers = tf.distribute.InputOptions(experimental_per_replica_buffer_size=4)
+    return tuple(  # the strategy splits each global batch among its replicas
+        strategy.experimental_distribute_dataset(batches.prefetch(tf.data.AUTOTUNE), buffers)
         for batches in (train, test)
     )
 
 
 def make_model() -> tf.keras.Model:
-    """Return a model of 2 convolutions and 2 dense layers, with L2 on each kernel and logits."""
-    options = {"kernel_regularizer": tf.keras.regularizers.L2(1e-5)}
-    model = tf.keras.Sequential(
-        [
-            tf.keras.Input([28, 28, 1]),
-            tf.keras.layers.Conv2D(32, 3, activation="relu", **options),
-            tf.keras.layers.MaxPooling2D(),
-            tf.keras.layers.Conv2D(64, 3, activation="relu", **options),
-            tf.keras.layers.MaxPooling2D(),
-            tf.keras.layers.Flatten(),
-            tf.keras.layers.Dense(64, activation="relu", **options),
-            tf.keras.layers.Dense(10, **options),
-        ]
-    )
+    """Return a CNN 32-64 whose outputs are one logit per class; kernels have an L2 penalty."""
+    penalty = {"kernel_regularizer": tf.keras.regularizers.L2(1e-5)}
+    layers = [
+        tf.keras.Input([28, 28, 1]),
+        tf.keras.layers.Conv2D(32, 3, activation="relu", **penalty),
+        tf.keras.layers.MaxPooling2D(),
+        tf.keras.layers.Conv2D(64, 3, activation="relu", **penalty),
+        tf.keras.layers.MaxPooling2D(),
+        tf.keras.layers.Flatten(),
+        tf.keras.layers.Dense(64, activation="relu", **penalty),
+        tf.keras.layers.Dense(10, **penalty),
+    ]
+    model = tf.keras.Sequential(layers)
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     model.compile(OPTIMIZER(LEARNING_RATE), loss=loss)
     return model
@@ -101,36 +97,38 @@ def main(run_dir: str) -> None:
         model = make_model()
         model.optimizer.build(model.trainable_variables)
         compile_model(model)
-    epoch, step = tf.Variable(0), tf.Variable(0)
-    # The state of random layers, such as Dropout, is no part of a model.
+    epochs_done, steps_done = tf.Variable(0), tf.Variable(0)
+    # With what tf.train.Checkpoint does not find: the states of random layers, such as Dropout.
     others = [each.value for each in model.variables]
     state = {"model": model, "optimizer": model.optimizer, "others": others}
-    checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, **state)
+    checkpoint = tf.train.Checkpoint(epoch=epochs_done, step=steps_done, **state)
     manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
     checkpoint.restore(manager.latest_checkpoint)
 
     def end_epoch(*_: object) -> None:
-        epoch.assign_add(1)
+        epochs_done.assign_add(1)
         manager.save()
 
     counting = tf.keras.callbacks.LambdaCallback(
-        # Before the call, because a checkpoint may be made at its end.
-        on_train_batch_begin=lambda _, logs=None: step.assign_add(STEPS_PER_EXECUTION),
+        # First, because the workbench may save when the call returns.
+        on_train_batch_begin=lambda _, logs=None: steps_done.assign_add(STEPS_PER_EXECUTION),
         on_epoch_end=end_epoch,
     )
-    while (first := int(epoch.numpy())) < EPOCHS:
-        batches, tests = make_batches(strategy, int(step.numpy()))
-        steps = (first + 1) * STEPS_PER_EPOCH - int(step.numpy())  # that are left of this epoch
-        if steps == 0:
-            model.evaluate(tests, verbose=2)
+    print(f"start at step {steps_done.numpy()} of {EPOCHS * STEPS_PER_EPOCH}")
+    # One call of fit trains all epochs; an epoch that was begun earlier has a call of its own.
+    while (epoch := int(epochs_done.numpy())) < EPOCHS:
+        train_batches, test_batches = make_batches(strategy, int(steps_done.numpy()))
+        left = (epoch + 1) * STEPS_PER_EPOCH - int(steps_done.numpy())  # steps of this epoch
+        if left == 0:
+            model.evaluate(test_batches, verbose=2)
             end_epoch()
             continue
         model.fit(
-            batches,
-            initial_epoch=first,
-            epochs=EPOCHS if steps == STEPS_PER_EPOCH else first + 1,
-            steps_per_epoch=steps,
-            validation_data=tests,
+            train_batches,
+            initial_epoch=epoch,
+            epochs=EPOCHS if left == STEPS_PER_EPOCH else epoch + 1,
+            steps_per_epoch=left,
+            validation_data=test_batches,
             callbacks=[counting],
             shuffle=False,
             verbose=2,
@@ -139,9 +137,10 @@ def main(run_dir: str) -> None:
 
 
 if __name__ == "__main__":
-    options = argparse.ArgumentParser()
-    options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
-    main(options.parse_args().run_dir)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
+    main(parser.parse_args().run_dir)
 
-# config: {"sha256": "4a204fce8679d945", "config": {"loop": "fit", "data": "fashion_mnist",
+# The workbench opens this script again with these settings; Python ignores them.
+# config: {"sha256": "a38e10f4824fa072", "config": {"loop": "fit", "data": "fashion_mnist",
 #     "devices": ["CPU:0"], "replicas": 2, "epochs": 2}}

@@ -1,4 +1,4 @@
-"""MLP 16-8-1 on Synthetic: Mirrored strategy, 2 virtual replicas, Custom loop."""
+"""MLP 16-8-1 on synthetic data: Mirrored strategy, 2 virtual replicas, custom loop."""
 
 import argparse
 from collections.abc import Callable, Iterable
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import tensorflow as tf
 
-SEED = 42  # decides data, first weights and order of examples
+SEED = 42  # seeds the random numbers of this script
 REPLICAS = 2  # virtual devices that share a physical one
 CROSS_DEVICE_OPS = tf.distribute.ReductionToOneDevice()  # how gradients are summed
 NUM_TRAIN_EXAMPLES = 10_000  # examples to train on
@@ -16,15 +16,15 @@ NOISE = 0.1  # standard deviation of the score's noise
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 GLOBAL_BATCH_SIZE = PER_REPLICA_BATCH_SIZE * REPLICAS  # examples that all replicas take in a step
 EPOCHS = 5  # each followed by a test pass
-STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // GLOBAL_BATCH_SIZE  # what fills no batch is left out
+STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // GLOBAL_BATCH_SIZE  # an incomplete batch is dropped
 OPTIMIZER = tf.keras.optimizers.Adam  # called with LEARNING_RATE
-LEARNING_RATE = 0.001  # independent of the number of replicas
-ACCURACY = tf.keras.metrics.BinaryAccuracy  # 1 or 0 for each example
-STEPS_PER_EXECUTION = 200  # steps in one call of a graph function
+LEARNING_RATE = 0.001  # not scaled by the number of replicas
+ACCURACY = tf.keras.metrics.BinaryAccuracy  # the share of right answers
+STEPS_PER_EXECUTION = 200  # steps in one call of a graph function, at most
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """Copy the model to each part of the CPU; every step sums the gradients of all."""
+    """Keep a copy of the model on each virtual CPU; a step sums the gradients of all copies."""
     tf.config.set_visible_devices([], "GPU")
     cpu = tf.config.list_physical_devices("CPU")[0]
     parts = [tf.config.LogicalDeviceConfiguration()] * REPLICAS
@@ -45,7 +45,7 @@ def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
 
 
 def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
+    """Return the numbers of `count` examples, from `first` on, in an epoch's shuffled order."""
     positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
     seed = tf.stack([SEED, epoch])
     return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
@@ -54,10 +54,7 @@ def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, without end, and the test batches.
-
-    The strategy splits each global batch among its replicas.
-    """
+    """Return endless training batches from a step on, and the test batches."""
     with tf.device("CPU"):  # where input pipelines run
         examples, tests = tf.nest.map_structure(tf.constant, make_data())
 
@@ -68,9 +65,9 @@ def make_batches(
 
     train = tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
     test = tf.data.Dataset.from_tensor_slices(tests).batch(GLOBAL_BATCH_SIZE)
-    options = tf.distribute.InputOptions(experimental_per_replica_buffer_size=4)
-    return tuple(
-        strategy.experimental_distribute_dataset(batches.prefetch(tf.data.AUTOTUNE), options)
+    buffers = tf.distribute.InputOptions(experimental_per_replica_buffer_size=4)
+    return tuple(  # the strategy splits each global batch among its replicas
+        strategy.experimental_distribute_dataset(batches.prefetch(tf.data.AUTOTUNE), buffers)
         for batches in (train, test)
     )
 
@@ -92,14 +89,13 @@ def compile_by_xla(make_model: Callable) -> Callable:
 
 def make_model() -> tf.keras.Model:
     """Return a multilayer perceptron 16-8-1 whose output is a probability."""
-    model = tf.keras.Sequential(
-        [
-            tf.keras.Input([NUM_FEATURES]),
-            tf.keras.layers.Dense(16, activation="relu"),
-            tf.keras.layers.Dense(8, activation="relu"),
-            tf.keras.layers.Dense(1, activation="sigmoid"),
-        ]
-    )
+    layers = [
+        tf.keras.Input([NUM_FEATURES]),
+        tf.keras.layers.Dense(16, activation="relu"),
+        tf.keras.layers.Dense(8, activation="relu"),
+        tf.keras.layers.Dense(1, activation="sigmoid"),
+    ]
+    model = tf.keras.Sequential(layers)
     model.compile(OPTIMIZER(LEARNING_RATE), loss=tf.keras.losses.BinaryCrossentropy())
     return model
 
@@ -139,7 +135,7 @@ def make_steps(model: tf.keras.Model) -> tuple:
 
 def make_loops(
     strategy: tf.distribute.Strategy, train_step: Callable, test_step: Callable
-) -> list[Callable]:
+) -> tuple[Callable, Callable]:
     """Return two graph functions: one trains on some batches, one tests on all batches."""
 
     @tf.function
@@ -152,7 +148,7 @@ def make_loops(
         for batch in batches:
             strategy.run(test_step, args=(batch,))
 
-    return [train, test]
+    return train, test
 
 
 def main(run_dir: str) -> None:
@@ -164,35 +160,37 @@ def main(run_dir: str) -> None:
         model.optimizer.build(model.trainable_variables)
         train_step, test_step, train_metrics, test_metrics = make_steps(model)
     metrics = [*train_metrics, *test_metrics]
-    epoch, step = tf.Variable(0), tf.Variable(0)
-    # The state of random layers, such as Dropout, and what is measured are no part of a model.
+    epochs_done, steps_done = tf.Variable(0), tf.Variable(0)
+    # With what tf.train.Checkpoint does not find: states of random layers, metrics of Keras.
     others = [each.value for part in (model, *train_metrics) for each in part.variables]
     state = {"model": model, "optimizer": model.optimizer, "others": others}
-    checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, **state)
+    checkpoint = tf.train.Checkpoint(epoch=epochs_done, step=steps_done, **state)
     manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
     checkpoint.restore(manager.latest_checkpoint)
-    train_batches, test_batches = make_batches(strategy, int(step.numpy()))
+    print(f"start at step {steps_done.numpy()} of {EPOCHS * STEPS_PER_EPOCH}")
+    train_batches, test_batches = make_batches(strategy, int(steps_done.numpy()))
     train_batches = iter(train_batches)
     train, test = make_loops(strategy, train_step, test_step)
-    for number in range(int(epoch.numpy()), EPOCHS):
-        while (left := (number + 1) * STEPS_PER_EPOCH - int(step.numpy())) > 0:
+    for epoch in range(int(epochs_done.numpy()), EPOCHS):
+        while (left := (epoch + 1) * STEPS_PER_EPOCH - int(steps_done.numpy())) > 0:
             steps = min(STEPS_PER_EXECUTION, left)
-            step.assign_add(steps)  # before the call, because a checkpoint may be made at its end
+            steps_done.assign_add(steps)  # first: the workbench may save when train returns
             train(train_batches, tf.constant(steps))
         test(test_batches)
         results = ", ".join(f"{metric.name} {metric.result():.4f}" for metric in metrics)
-        print(f"epoch {number + 1}: {results}")
+        print(f"epoch {epoch + 1}: {results}")
         for metric in metrics:
             metric.reset_state()
-        epoch.assign(number + 1)
+        epochs_done.assign(epoch + 1)
         manager.save()
     model.save(f"{run_dir}/model.keras")
 
 
 if __name__ == "__main__":
-    options = argparse.ArgumentParser()
-    options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
-    main(options.parse_args().run_dir)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
+    main(parser.parse_args().run_dir)
 
-# config: {"sha256": "f1f25aa8f3eb07cb", "config": {"devices": ["CPU:0"], "replicas": 2, "xla":
+# The workbench opens this script again with these settings; Python ignores them.
+# config: {"sha256": "d8bf34d8cd08dea0", "config": {"devices": ["CPU:0"], "replicas": 2, "xla":
 #     true}}

@@ -1,4 +1,9 @@
-"""MLP 16-8-1 on Synthetic: MultiWorkerMirrored strategy, 2 workers x 1 replica, Keras fit."""
+"""MLP 16-8-1 on synthetic data: MultiWorkerMirrored strategy, 2 workers x 1 replica, Keras fit.
+
+Start a process for each task of the cluster, with its own TF_CONFIG. The first one is:
+    TF_CONFIG='{"cluster": {"worker": ["localhost:2001", "localhost:2002"]},
+        "task": {"type": "worker", "index": 0}}' python train.py
+"""
 
 import argparse
 from collections.abc import Callable, Iterable
@@ -6,7 +11,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import tensorflow as tf
 
-SEED = 42  # decides data, first weights and order of examples
+SEED = 42  # seeds the random numbers of this script
 WORKERS = 2  # processes that train
 # how gradients are summed
 COMMUNICATION = tf.distribute.experimental.CommunicationOptions(
@@ -20,15 +25,16 @@ NOISE = 0.1  # standard deviation of the score's noise
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 GLOBAL_BATCH_SIZE = PER_REPLICA_BATCH_SIZE * WORKERS  # examples that all replicas take in a step
 EPOCHS = 5  # each followed by a test pass
-STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // GLOBAL_BATCH_SIZE  # what fills no batch is left out
+STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // GLOBAL_BATCH_SIZE  # an incomplete batch is dropped
 OPTIMIZER = tf.keras.optimizers.Adam  # called with LEARNING_RATE
-LEARNING_RATE = 0.001  # independent of the number of replicas
-ACCURACY = tf.keras.metrics.BinaryAccuracy  # 1 or 0 for each example
-STEPS_PER_EXECUTION = STEPS_PER_EPOCH  # divides the steps of an epoch, else Keras 3 trains too many
+LEARNING_RATE = 0.001  # not scaled by the number of replicas
+ACCURACY = tf.keras.metrics.BinaryAccuracy  # the share of right answers
+# must divide STEPS_PER_EPOCH: Keras 3 never shortens the last call
+STEPS_PER_EXECUTION = STEPS_PER_EPOCH
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """Copy the model to each worker, on its CPU; every step sums the gradients of all."""
+    """Keep a copy of the model on each worker's CPU; a step sums the gradients of all copies."""
     tf.config.set_visible_devices([], "GPU")
     return tf.distribute.MultiWorkerMirroredStrategy(communication_options=COMMUNICATION)
 
@@ -45,7 +51,7 @@ def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
 
 
 def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
+    """Return the numbers of `count` examples, from `first` on, in an epoch's shuffled order."""
     positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
     seed = tf.stack([SEED, epoch])
     return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
@@ -54,10 +60,7 @@ def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, without end, and the test batches.
-
-    Every worker makes all global batches; the strategy keeps this worker's share of each.
-    """
+    """Return endless training batches from a step on, and the test batches."""
     with tf.device("CPU"):  # where input pipelines run
         examples, tests = tf.nest.map_structure(tf.constant, make_data())
 
@@ -70,7 +73,7 @@ def make_batches(
     test = tf.data.Dataset.from_tensor_slices(tests).batch(GLOBAL_BATCH_SIZE)
     options = tf.data.Options()
     options.experimental_distribute.auto_shard_policy = AUTO_SHARD
-    return tuple(
+    return tuple(  # every process makes whole batches; the strategy takes the process's share
         strategy.experimental_distribute_dataset(batches.with_options(options).prefetch(2))
         for batches in (train, test)
     )
@@ -78,14 +81,13 @@ def make_batches(
 
 def make_model() -> tf.keras.Model:
     """Return a multilayer perceptron 16-8-1 whose output is a probability."""
-    model = tf.keras.Sequential(
-        [
-            tf.keras.Input([NUM_FEATURES]),
-            tf.keras.layers.Dense(16, activation="relu"),
-            tf.keras.layers.Dense(8, activation="relu"),
-            tf.keras.layers.Dense(1, activation="sigmoid"),
-        ]
-    )
+    layers = [
+        tf.keras.Input([NUM_FEATURES]),
+        tf.keras.layers.Dense(16, activation="relu"),
+        tf.keras.layers.Dense(8, activation="relu"),
+        tf.keras.layers.Dense(1, activation="sigmoid"),
+    ]
+    model = tf.keras.Sequential(layers)
     model.compile(OPTIMIZER(LEARNING_RATE), loss=tf.keras.losses.BinaryCrossentropy())
     return model
 
@@ -96,21 +98,21 @@ def compile_model(model: tf.keras.Model) -> None:
     model.steps_per_execution = STEPS_PER_EXECUTION
 
 
-def this_worker(strategy: tf.distribute.Strategy) -> int:
+def this_worker() -> int:
     """Return the number of the worker that this process is; TF_CONFIG names it and all others."""
-    tasks = strategy.cluster_resolver
-    workers = tasks.cluster_spec().as_dict().get("worker", [])
+    task = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+    workers = task.cluster_spec().as_dict().get("worker", [])
     if len(workers) != WORKERS:
         raise SystemExit(
-            f"Needs TF_CONFIG with the addresses of {WORKERS} workers; it names {len(workers)}. "
-            "Set it for each worker's process, or start all: workbench run --script train.py"
+            f"Needs TF_CONFIG with {WORKERS} workers, not {len(workers)}. Set it as at the top, or "
+            "start all workers: workbench run --script train.py"
         )
-    return tasks.task_id
+    return task.task_id
 
 
 def make_loops(
     strategy: tf.distribute.Strategy, train_step: Callable, test_step: Callable
-) -> list[Callable]:
+) -> tuple[Callable, Callable]:
     """Return two graph functions: one trains on some batches, one tests on all batches."""
 
     @tf.function
@@ -123,13 +125,13 @@ def make_loops(
         for batch in batches:
             strategy.run(test_step, args=(batch,))
 
-    return [train, test]
+    return train, test
 
 
 def make_train_functions(strategy: tf.distribute.Strategy, model: tf.keras.Model) -> None:
-    """Make the functions that `fit` calls for its steps.
+    """Make the functions that `fit` calls.
 
-    Those of Keras 3 fail with several workers (keras#20585), and know no stacks of batches.
+    Those of Keras 3 fail with several workers (keras#20585), and know no text or stacks.
     """
     train, test = make_loops(strategy, model.train_step, model.test_step)
     results = tf.function(model.get_metrics_result)
@@ -143,52 +145,53 @@ def make_train_functions(strategy: tf.distribute.Strategy, model: tf.keras.Model
         return results()
 
     model.train_function, model.test_function = train_function, test_function
-    model._maybe_symbolic_build = lambda **_: None  # it sums a batch of its own, or fails
+    model._maybe_symbolic_build = lambda **_: None  # private; it averages a batch, or fails
 
 
 def main(run_dir: str) -> None:
     """Train with Keras `fit`, from the first step or from the last checkpoint."""
+    worker = this_worker()
     strategy = make_strategy()
-    worker = this_worker(strategy)
     tf.keras.utils.set_random_seed(SEED)
     with strategy.scope():
         model = make_model()
         model.optimizer.build(model.trainable_variables)
         compile_model(model)
     make_train_functions(strategy, model)
-    epoch, step = tf.Variable(0), tf.Variable(0)
-    # The state of random layers, such as Dropout, is no part of a model.
+    epochs_done, steps_done = tf.Variable(0), tf.Variable(0)
+    # With what tf.train.Checkpoint does not find: the states of random layers, such as Dropout.
     others = [each.value for each in model.variables]
     state = {"model": model, "optimizer": model.optimizer, "others": others}
-    checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, **state)
-    # All workers must save, because they read variables together. Only the checkpoints of the
-    # first worker are used.
+    checkpoint = tf.train.Checkpoint(epoch=epochs_done, step=steps_done, **state)
+    # All workers must save together. They restore the first one's, from a disk that all share.
     own_dir = run_dir if worker == 0 else f"{run_dir}/worker-{worker}/scratch"
     manager = tf.train.CheckpointManager(checkpoint, f"{own_dir}/checkpoints", max_to_keep=3)
     checkpoint.restore(tf.train.latest_checkpoint(f"{run_dir}/checkpoints"))
 
     def end_epoch(*_: object) -> None:
-        epoch.assign_add(1)
+        epochs_done.assign_add(1)
         manager.save()
 
     counting = tf.keras.callbacks.LambdaCallback(
-        # Before the call, because a checkpoint may be made at its end.
-        on_train_batch_begin=lambda _, logs=None: step.assign_add(STEPS_PER_EXECUTION),
+        # First, because the workbench may save when the call returns.
+        on_train_batch_begin=lambda _, logs=None: steps_done.assign_add(STEPS_PER_EXECUTION),
         on_epoch_end=end_epoch,
     )
-    while (first := int(epoch.numpy())) < EPOCHS:
-        batches, tests = make_batches(strategy, int(step.numpy()))
-        steps = (first + 1) * STEPS_PER_EPOCH - int(step.numpy())  # that are left of this epoch
-        if steps == 0:
-            model.evaluate(tests, steps=1, verbose=2)
+    print(f"start at step {steps_done.numpy()} of {EPOCHS * STEPS_PER_EPOCH}")
+    # One call of fit trains all epochs; an epoch that was begun earlier has a call of its own.
+    while (epoch := int(epochs_done.numpy())) < EPOCHS:
+        train_batches, test_batches = make_batches(strategy, int(steps_done.numpy()))
+        left = (epoch + 1) * STEPS_PER_EPOCH - int(steps_done.numpy())  # steps of this epoch
+        if left == 0:
+            model.evaluate(test_batches, steps=1, verbose=2)
             end_epoch()
             continue
         model.fit(
-            batches,
-            initial_epoch=first,
-            epochs=EPOCHS if steps == STEPS_PER_EPOCH else first + 1,
-            steps_per_epoch=steps,
-            validation_data=tests,
+            train_batches,
+            initial_epoch=epoch,
+            epochs=EPOCHS if left == STEPS_PER_EPOCH else epoch + 1,
+            steps_per_epoch=left,
+            validation_data=test_batches,
             validation_steps=1,
             callbacks=[counting],
             shuffle=False,
@@ -198,9 +201,10 @@ def main(run_dir: str) -> None:
 
 
 if __name__ == "__main__":
-    options = argparse.ArgumentParser()
-    options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
-    main(options.parse_args().run_dir)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
+    main(parser.parse_args().run_dir)
 
-# config: {"sha256": "bbf1988c44aa65f5", "config": {"strategy": "multi_worker_mirrored", "loop":
+# The workbench opens this script again with these settings; Python ignores them.
+# config: {"sha256": "d8938604df5f0955", "config": {"strategy": "multi_worker_mirrored", "loop":
 #     "fit", "devices": ["CPU:0"], "workers": 2}}

@@ -1,4 +1,10 @@
-"""MLP 16-8-1 on Synthetic: ParameterServer strategy, 2 workers x 1 replica, Keras fit."""
+"""MLP 16-8-1 on synthetic data: ParameterServer strategy, 2 workers x 1 replica, Keras 2 fit.
+
+Start a process for each task of the cluster, with its own TF_CONFIG. The first one is:
+    TF_CONFIG='{"cluster": {"chief": ["localhost:2001"], "worker": ["localhost:2002",
+        "localhost:2003"], "ps": ["localhost:2004"]},
+        "task": {"type": "chief", "index": 0}}' python train.py
+"""
 
 import os
 
@@ -11,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 import tensorflow as tf
 
-SEED = 42  # decides data, first weights and order of examples
+SEED = 42  # seeds the random numbers of this script
 WORKERS = 2  # processes that train
 TASKS = {"chief": 1, "worker": WORKERS, "ps": 1}  # processes of each kind
 NUM_TRAIN_EXAMPLES = 10_000  # examples to train on
@@ -20,10 +26,10 @@ NUM_FEATURES = 10  # numbers in an example
 NOISE = 0.1  # standard deviation of the score's noise
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 EPOCHS = 5  # each followed by a test pass
-STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // PER_REPLICA_BATCH_SIZE  # what fills no batch is left out
+STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // PER_REPLICA_BATCH_SIZE  # an incomplete batch is dropped
 OPTIMIZER = tf.keras.optimizers.Adam  # called with LEARNING_RATE
-LEARNING_RATE = 0.001  # independent of the number of replicas
-STEPS_PER_EXECUTION = 20  # steps in one call of a graph function
+LEARNING_RATE = 0.001  # not scaled by the number of replicas
+STEPS_PER_EXECUTION = 20  # steps in one call of a graph function, at most
 
 
 def this_task() -> tf.distribute.cluster_resolver.ClusterResolver:
@@ -31,12 +37,9 @@ def this_task() -> tf.distribute.cluster_resolver.ClusterResolver:
     task = tf.distribute.cluster_resolver.TFConfigClusterResolver()
     found = {kind: len(each) for kind, each in task.cluster_spec().as_dict().items()}
     if found != TASKS:
-        needed, named = (
-            ", ".join(f"{n} {kind}" for kind, n in each.items()) for each in (TASKS, found)
-        )
         raise SystemExit(
-            f"Needs TF_CONFIG with the addresses of {needed}; it names {named or 'none'}. Set it "
-            "for the process of each task, or start all: workbench run --script train.py"
+            f"Needs TF_CONFIG with the tasks {TASKS}, not {found}. Set it as at the top, or start "
+            "all tasks: workbench run --script train.py"
         )
     return task
 
@@ -57,7 +60,7 @@ def make_strategy() -> tf.distribute.Strategy:
     task = this_task()
     tf.config.set_visible_devices([], "GPU")
     if task.task_type != "chief":
-        serve(task)
+        serve(task)  # and never return
     return tf.distribute.ParameterServerStrategy(task)
 
 
@@ -73,7 +76,7 @@ def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
 
 
 def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
+    """Return the numbers of `count` examples, from `first` on, in an epoch's shuffled order."""
     positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
     seed = tf.stack([SEED, epoch])
     return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
@@ -82,8 +85,9 @@ def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
 def make_batches() -> tuple[Callable, tf.data.Dataset]:
     """Return a function of a step, which makes a worker's batches from there on, and the tests.
 
-    Worker w of W takes the batches w, w + W, w + 2W, ... of all epochs, without its share of the
-    steps that are done.
+    Worker w of W takes the batches w, w + W, w + 2W, ... of all epochs. Workers do not wait for
+    each other, so an epoch is a number of steps rather than one pass through the data, and runs
+    differ. A start at a step assumes that all workers did equal shares of the steps before it.
     """
     with tf.device("CPU"):  # where input pipelines run
         examples, tests = tf.nest.map_structure(tf.constant, make_data())
@@ -106,14 +110,13 @@ def make_batches() -> tuple[Callable, tf.data.Dataset]:
 
 def make_model() -> tf.keras.Model:
     """Return a multilayer perceptron 16-8-1 whose output is a probability."""
-    model = tf.keras.Sequential(
-        [
-            tf.keras.Input([NUM_FEATURES]),
-            tf.keras.layers.Dense(16, activation="relu"),
-            tf.keras.layers.Dense(8, activation="relu"),
-            tf.keras.layers.Dense(1, activation="sigmoid"),
-        ]
-    )
+    layers = [
+        tf.keras.Input([NUM_FEATURES]),
+        tf.keras.layers.Dense(16, activation="relu"),
+        tf.keras.layers.Dense(8, activation="relu"),
+        tf.keras.layers.Dense(1, activation="sigmoid"),
+    ]
+    model = tf.keras.Sequential(layers)
     model.compile(OPTIMIZER(LEARNING_RATE), loss=tf.keras.losses.BinaryCrossentropy())
     return model
 
@@ -144,31 +147,32 @@ def main(run_dir: str) -> None:
         model.optimizer.build(model.trainable_variables)
         compile_model(model)
     tester = make_tester()
-    epoch, step = tf.Variable(0), model.optimizer.iterations
+    epochs_done, steps_done = tf.Variable(0), model.optimizer.iterations
     state = {"model": model, "optimizer": model.optimizer}
-    checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, **state)
+    checkpoint = tf.train.Checkpoint(epoch=epochs_done, step=steps_done, **state)
     manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
     checkpoint.restore(manager.latest_checkpoint)
-    own_batches, tests = make_batches()
-    for number in range(int(epoch.numpy()), EPOCHS):
-        done = int(step.numpy())
-        left = (number + 1) * STEPS_PER_EPOCH - done
-        data = tf.keras.utils.experimental.DatasetCreator(functools.partial(own_batches, done))
+    print(f"start at step {steps_done.numpy()} of {EPOCHS * STEPS_PER_EPOCH}")
+    make_worker_batches, test_batches = make_batches()
+    for epoch in range(int(epochs_done.numpy()), EPOCHS):
+        start_step = int(steps_done.numpy())
+        make_dataset = functools.partial(make_worker_batches, start_step)
+        data = tf.keras.utils.experimental.DatasetCreator(make_dataset)
+        left = (epoch + 1) * STEPS_PER_EPOCH - start_step
         if left > 0:
-            model.fit(
-                data, initial_epoch=number, epochs=number + 1, steps_per_epoch=left, verbose=2
-            )
+            model.fit(data, initial_epoch=epoch, epochs=epoch + 1, steps_per_epoch=left, verbose=2)
         tester.set_weights(model.get_weights())
-        tester.evaluate(tests, verbose=2)
-        epoch.assign(number + 1)
+        tester.evaluate(test_batches, verbose=2)
+        epochs_done.assign(epoch + 1)
         manager.save()
     tester.save(f"{run_dir}/model.keras")
 
 
 if __name__ == "__main__":
-    options = argparse.ArgumentParser()
-    options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
-    main(options.parse_args().run_dir)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
+    main(parser.parse_args().run_dir)
 
-# config: {"sha256": "87ab1f92efa01187", "config": {"strategy": "parameter_server", "loop": "fit",
+# The workbench opens this script again with these settings; Python ignores them.
+# config: {"sha256": "47ac08be80f45f1f", "config": {"strategy": "parameter_server", "loop": "fit",
 #     "devices": ["CPU:0"], "workers": 2, "parameter_servers": 1}}

@@ -1,4 +1,4 @@
-"""CNN 32-64 on Fashion-MNIST: TPU strategy, 8 replicas, Custom loop."""
+"""CNN 32-64 on Fashion-MNIST: TPU strategy, 8 replicas, custom loop."""
 
 import argparse
 from collections.abc import Callable, Iterable
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import tensorflow as tf
 
-SEED = 42  # decides data, first weights and order of examples
+SEED = 42  # seeds the random numbers of this script
 REPLICAS = 8  # cores
 TPU = "my-tpu"  # local: this TPU VM; else the name of a Cloud TPU
 AUTO_SHARD = tf.data.experimental.AutoShardPolicy.AUTO  # no effect in one process
@@ -14,16 +14,16 @@ NUM_TRAIN_EXAMPLES = 60_000  # examples to train on
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 GLOBAL_BATCH_SIZE = PER_REPLICA_BATCH_SIZE * REPLICAS  # examples that all replicas take in a step
 EPOCHS = 5  # each followed by a test pass
-STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // GLOBAL_BATCH_SIZE  # what fills no batch is left out
+STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // GLOBAL_BATCH_SIZE  # an incomplete batch is dropped
 OPTIMIZER = tf.keras.optimizers.Adam  # called with LEARNING_RATE
-LEARNING_RATE = 0.001  # independent of the number of replicas
-ACCURACY = tf.keras.metrics.SparseCategoricalAccuracy  # 1 or 0 for each example
-STEPS_PER_EXECUTION = 98  # steps in one call of a graph function
+LEARNING_RATE = 0.001  # not scaled by the number of replicas
+ACCURACY = tf.keras.metrics.SparseCategoricalAccuracy  # the share of right answers
+STEPS_PER_EXECUTION = 98  # steps in one call of a graph function, at most
 tf.keras.mixed_precision.set_global_policy("mixed_bfloat16")
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """Set up the TPU once; copy the model to each of its cores. Each step sums all gradients."""
+    """Set up the TPU; keep a copy of the model on each core. A step sums all copies' gradients."""
     resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu=TPU)
     tf.config.experimental_connect_to_cluster(resolver)
     tf.tpu.experimental.initialize_tpu_system(resolver)
@@ -43,7 +43,7 @@ def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
 
 
 def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
+    """Return the numbers of `count` examples, from `first` on, in an epoch's shuffled order."""
     positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
     seed = tf.stack([SEED, epoch])
     return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
@@ -52,10 +52,7 @@ def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, without end, and the test batches.
-
-    Every worker makes all global batches; the strategy keeps this worker's share of each.
-    """
+    """Return endless training batches from a step on, and the test batches."""
     with tf.device("CPU"):  # where input pipelines run
         examples, tests = tf.nest.map_structure(tf.constant, make_data())
 
@@ -68,27 +65,26 @@ def make_batches(
     test = tf.data.Dataset.from_tensor_slices(tests).batch(GLOBAL_BATCH_SIZE)
     options = tf.data.Options()
     options.experimental_distribute.auto_shard_policy = AUTO_SHARD
-    return tuple(
+    return tuple(  # every process makes whole batches; the strategy takes the process's share
         strategy.experimental_distribute_dataset(batches.with_options(options).prefetch(2))
         for batches in (train, test)
     )
 
 
 def make_model() -> tf.keras.Model:
-    """Return a model of 2 convolutions and 2 dense layers, with L2 on each kernel and logits."""
-    options = {"kernel_regularizer": tf.keras.regularizers.L2(1e-5)}
-    model = tf.keras.Sequential(
-        [
-            tf.keras.Input([28, 28, 1]),
-            tf.keras.layers.Conv2D(32, 3, activation="relu", **options),
-            tf.keras.layers.MaxPooling2D(),
-            tf.keras.layers.Conv2D(64, 3, activation="relu", **options),
-            tf.keras.layers.MaxPooling2D(),
-            tf.keras.layers.Flatten(),
-            tf.keras.layers.Dense(64, activation="relu", **options),
-            tf.keras.layers.Dense(10, **options),
-        ]
-    )
+    """Return a CNN 32-64 whose outputs are one logit per class; kernels have an L2 penalty."""
+    penalty = {"kernel_regularizer": tf.keras.regularizers.L2(1e-5)}
+    layers = [
+        tf.keras.Input([28, 28, 1]),
+        tf.keras.layers.Conv2D(32, 3, activation="relu", **penalty),
+        tf.keras.layers.MaxPooling2D(),
+        tf.keras.layers.Conv2D(64, 3, activation="relu", **penalty),
+        tf.keras.layers.MaxPooling2D(),
+        tf.keras.layers.Flatten(),
+        tf.keras.layers.Dense(64, activation="relu", **penalty),
+        tf.keras.layers.Dense(10, **penalty),
+    ]
+    model = tf.keras.Sequential(layers)
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     model.compile(OPTIMIZER(LEARNING_RATE), loss=loss)
     return model
@@ -126,7 +122,7 @@ def make_steps(model: tf.keras.Model) -> tuple:
 
 def make_loops(
     strategy: tf.distribute.Strategy, train_step: Callable, test_step: Callable
-) -> list[Callable]:
+) -> tuple[Callable, Callable]:
     """Return two graph functions: one trains on some batches, one tests on all batches."""
 
     @tf.function
@@ -139,7 +135,7 @@ def make_loops(
         for batch in batches:
             strategy.run(test_step, args=(batch,))
 
-    return [train, test]
+    return train, test
 
 
 def main(run_dir: str) -> None:
@@ -151,35 +147,37 @@ def main(run_dir: str) -> None:
         model.optimizer.build(model.trainable_variables)
         train_step, test_step, train_metrics, test_metrics = make_steps(model)
     metrics = [*train_metrics, *test_metrics]
-    epoch, step = tf.Variable(0), tf.Variable(0)
-    # The state of random layers, such as Dropout, and what is measured are no part of a model.
+    epochs_done, steps_done = tf.Variable(0), tf.Variable(0)
+    # With what tf.train.Checkpoint does not find: states of random layers, metrics of Keras.
     others = [each.value for part in (model, *train_metrics) for each in part.variables]
     state = {"model": model, "optimizer": model.optimizer, "others": others}
-    checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, **state)
+    checkpoint = tf.train.Checkpoint(epoch=epochs_done, step=steps_done, **state)
     manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
     checkpoint.restore(manager.latest_checkpoint)
-    train_batches, test_batches = make_batches(strategy, int(step.numpy()))
+    print(f"start at step {steps_done.numpy()} of {EPOCHS * STEPS_PER_EPOCH}")
+    train_batches, test_batches = make_batches(strategy, int(steps_done.numpy()))
     train_batches = iter(train_batches)
     train, test = make_loops(strategy, train_step, test_step)
-    for number in range(int(epoch.numpy()), EPOCHS):
-        while (left := (number + 1) * STEPS_PER_EPOCH - int(step.numpy())) > 0:
+    for epoch in range(int(epochs_done.numpy()), EPOCHS):
+        while (left := (epoch + 1) * STEPS_PER_EPOCH - int(steps_done.numpy())) > 0:
             steps = min(STEPS_PER_EXECUTION, left)
-            step.assign_add(steps)  # before the call, because a checkpoint may be made at its end
+            steps_done.assign_add(steps)  # first: the workbench may save when train returns
             train(train_batches, tf.constant(steps))
         test(test_batches)
         results = ", ".join(f"{metric.name} {metric.result():.4f}" for metric in metrics)
-        print(f"epoch {number + 1}: {results}")
+        print(f"epoch {epoch + 1}: {results}")
         for metric in metrics:
             metric.reset_state()
-        epoch.assign(number + 1)
+        epochs_done.assign(epoch + 1)
         manager.save()
     model.save(f"{run_dir}/model.keras")
 
 
 if __name__ == "__main__":
-    options = argparse.ArgumentParser()
-    options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
-    main(options.parse_args().run_dir)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
+    main(parser.parse_args().run_dir)
 
-# config: {"sha256": "f5756570f90071be", "config": {"strategy": "tpu", "data": "fashion_mnist",
+# The workbench opens this script again with these settings; Python ignores them.
+# config: {"sha256": "82481e82ac874663", "config": {"strategy": "tpu", "data": "fashion_mnist",
 #     "replicas": 8, "tpu": "my-tpu", "precision": "mixed_bfloat16"}, "tpu_chips": 8}

@@ -57,7 +57,7 @@ def test_workers_of_a_job_use_the_cpus_of_their_hosts() -> None:
     plan = plan_of(**WORKERS)
     assert (plan.num_replicas_in_sync, plan.workers, plan.virtual) == (2, 2, False)
     script = render_script(plan)
-    assert "to each worker, on its CPU" in script
+    assert "on each worker's CPU" in script
     assert "WORKERS = 2" in script
 
 

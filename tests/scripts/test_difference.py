@@ -20,7 +20,7 @@ def test_each_column_holds_its_complete_text(other: str) -> None:
     for side, text in (("left", left), ("right", right)):
         lines = [getattr(row, side).text for row in rows if getattr(row, side)]
         assert lines == split_config(text)[0].splitlines()[: len(lines)]
-        assert text.splitlines()[len(lines) + 1].startswith(BEGIN)
+        assert text.splitlines()[len(lines)].startswith(BEGIN)
     numbers = [row.right.number for row in rows if row.right]
     assert numbers == list(range(1, len(numbers) + 1))
 

@@ -259,7 +259,7 @@ def test_edits_without_a_field_are_the_difference_and_all_else_is_understood(
 def test_code_below_the_config_is_an_edit_too() -> None:
     script = read_script(f"{render(FASHION)}print('done')\n", LAPTOP)
     assert not script.as_made
-    assert edits(script) == ["+", "+print('done')"]
+    assert edits(script) == ["+print('done')"]
 
 
 def test_windows_line_ends_are_no_edit() -> None:

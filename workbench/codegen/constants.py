@@ -115,7 +115,8 @@ def _planned(plan: Plan, used: frozenset[str]) -> Iterator[tuple[str, str, str]]
         accuracy = catalog.DATA[plan.data].accuracy
         metric = "".join(part.capitalize() for part in accuracy.split("_"))
         named = f"tf.keras.metrics.{metric if plan.synchronous else accuracy}"
-        yield "ACCURACY", named, "1 or 0 for each example"
+        share = "the share of right answers" if plan.synchronous else "1 or 0 for each example"
+        yield "ACCURACY", named, share
     yield _of(plan.config, "clip_norm")
     yield "STEPS_PER_STACK", repr(plan.steps_per_stack), "batches in one element of the pipeline"
     yield "STEPS_PER_EXECUTION", *_steps_per_execution(plan)
@@ -163,7 +164,7 @@ def _steps_per_epoch(plan: Plan) -> tuple[str, str]:
     if plan.config.steps_per_epoch is not None or plan.steps_per_epoch != once or stacked:
         return repr(plan.steps_per_epoch), plan.arithmetic.split("; ", 1)[1]
     ends = {
-        "drop": "what fills no batch is left out",
+        "drop": "an incomplete batch is dropped",
         "keep": "the last one may be short",
         "repeat": "the last one is filled up",
     }
@@ -175,9 +176,9 @@ def _steps_per_epoch(plan: Plan) -> tuple[str, str]:
 
 
 def _steps_per_execution(plan: Plan) -> tuple[str, str]:
-    in_call = "steps in one call of a graph function"
+    in_call = "steps in one call of a graph function, at most"
     if plan.loop == "fit" and plan.synchronous:
-        in_call = "divides the steps of an epoch, else Keras 3 trains too many"
+        in_call = "must divide STEPS_PER_EPOCH: Keras 3 never shortens the last call"
         if plan.graph_steps == plan.steps_per_epoch and plan.steps_per_call is None:
             return "STEPS_PER_EPOCH", in_call
         if plan.graph_steps > 1 and plan.pipeline != "indexed":
@@ -231,6 +232,6 @@ def _communication(config: RunConfig) -> str:
 def _scaling(plan: Plan) -> str:
     name, base = plan.config.learning_rate_scaling, plan.config.learning_rate
     if name == "none":
-        return "independent of the number of replicas"
+        return "not scaled by the number of replicas"
     factor = "x" if name == "linear" else "x the square root of"
     return f"{base!r} {factor} {plan.num_replicas_in_sync} replicas"

@@ -29,11 +29,15 @@ STARTED = (
     "Each task is a process of this script. `TF_CONFIG` gives it the addresses of all tasks, and "
     "its own place among them. The output is that of {first}."
 )
+CHANGING = (
+    "Change the constants as you like; then restart the kernel and delete the folder `run`, which "
+    "holds the last training."
+)
 CHAPTERS = (
     (
         "Strategy",
         "`tf.distribute` decides what each device holds and when gradients are summed. With "
-        "another strategy only this cell and the constants differ.",
+        "other CPUs or GPUs of this machine, only this cell and the constants differ.",
         ("strategy",),
     ),
     (
@@ -56,7 +60,8 @@ CHAPTERS = (
     (
         "Training",
         "Training keeps its checkpoints in the folder `run` and continues from the last one. At "
-        "the end the model is saved there. Delete the folder to start from the first step.",
+        "the end the model is saved there, for `tf.keras.models.load_model`. Delete the folder to "
+        "start from the first step.",
         ("main",),
     ),
 )
@@ -71,7 +76,7 @@ def render_notebook(plan: Plan) -> str:
     """
     plan = _without_evaluator(plan)
     title, imports, numbers, slots = sections(plan)
-    heading = f"# {title.strip(chr(34)).rstrip('.')}\n\nRun all cells to train."
+    heading = f"# {title.rstrip('.')}\n\nRun all cells to train."
     if needs_starter(plan):
         return _document(
             [
@@ -99,7 +104,7 @@ def _kinds(plan: Plan) -> str:
 
 
 def _cells(heading: str, head: list[str], slots: dict[str, str]) -> Iterator[tuple[str, str]]:
-    yield "markdown", f"{heading} The constants decide everything; change them as you like."
+    yield "markdown", f"{heading} {CHANGING}"
     yield "code", "\n\n".join(head)
     for title, prose, names in CHAPTERS:
         bodies = [slots[name] for name in slots if name in names]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cache
 from keyword import iskeyword
-from textwrap import indent
+from textwrap import indent, wrap
 from typing import TYPE_CHECKING
 
 from .. import catalog
@@ -13,7 +14,7 @@ from ..plan.names import ENGINE
 from ..plan.own_function import SCRIPT_NAMES
 from ..plan.plan import OwnFunction
 from .carried import config_comment
-from .constants import constants
+from .constants import LINE_LENGTH, constants
 from .lifting import Lifted, lift, lift_function, merge_imports, statements
 from .slots import addresses
 
@@ -28,19 +29,28 @@ OWN = "# ---- Your own {field}: {function}. ----"
 _GIVES = {"model": " -> tf.keras.Model", "data": " -> tuple", "step": " -> tuple"}
 _CALLS = {"model": "prepare_model", "data": "check_data", "step": "check_step"}
 """The functions through which the user's functions are called."""
+FIRST_PORT = 2001
+"""Of the addresses in the example of a TF_CONFIG."""
 ENTRY = 'if __name__ == "__main__":'
 ENTRY_BODY = """\
-    options = argparse.ArgumentParser()
-    options.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
 """
-RUN_MAIN = "    main(options.parse_args().run_dir)"
+FOR_US = "# The workbench opens this script again with these settings; Python ignores them."
+"""What the last lines are for."""
+STARTING = """
+Start a process for each task of the cluster, with its own TF_CONFIG. The first one is:
+{command}
+"""
+EVALUATOR = 'The evaluator has the same cluster, and "task": {"type": "evaluator", "index": 0}.'
+RUN_MAIN = "    main(parser.parse_args().run_dir)"
 RUN_TASK = """\
     task = tf.distribute.cluster_resolver.TFConfigClusterResolver().task_type
     run = evaluate_checkpoints if task == "evaluator" else main
-    run(options.parse_args().run_dir)"""
+    run(parser.parse_args().run_dir)"""
 COMPILED_MODEL = "make_model = compile_by_xla(make_model)"
 COMPILED_STEP = "train_step = tf.function(train_step, jit_compile=True)  # by XLA"
-TESTED_BY_CHIEF = "        tester.evaluate(tests, verbose=2)\n"
+TESTED_BY_CHIEF = "        tester.evaluate(test_batches, verbose=2)\n"
 """The line of `main` that is left out if an evaluator tests the checkpoints."""
 METRICS = re.compile(r"^ {4}( {4}.*(?:make_steps|compile_model)\(model\)$)", re.MULTILINE)
 """The line of `main` that makes the metrics, in the scope of the strategy."""
@@ -54,9 +64,9 @@ def render_script(plan: Plan) -> str:
     title, imports, numbers, slots = sections(plan, flags=True)
     before = prelude(plan)
     imports = imports.replace("import os\n", "", 1) if before else imports
-    head = "\n\n".join([title, *before, imports, numbers])
-    text = "\n\n\n".join([head, *slots.values(), _entry(plan)])
-    return f"{text}\n\n{config_comment(plan, text)}\n"
+    head = "\n\n".join([_docstring(plan, title), *before, imports, numbers])
+    text = "\n\n\n".join([head, *slots.values(), f"{_entry(plan)}\n\n{FOR_US}"])
+    return f"{text}\n{config_comment(plan, text)}\n"
 
 
 def render_model(plan: Plan) -> str:
@@ -100,6 +110,27 @@ def ignores_others(plan: Plan) -> bool:
     return catalog.STRATEGIES[plan.strategy].workers and len(plan.tasks) == 1
 
 
+def _docstring(plan: Plan, title: str) -> str:
+    """Return what a script is and, if it needs TF_CONFIG, how its tasks are started."""
+    if not needs_starter(plan):
+        return f'"""{title}"""'
+    cluster: dict[str, list[str]] = {}
+    for port, task in enumerate(plan.tasks, FIRST_PORT):
+        kind = task.rpartition("-")[0]
+        if kind != "evaluator":  # which the others do not know
+            cluster.setdefault(kind, []).append(f"localhost:{port}")
+    addresses_of_all = f'TF_CONFIG=\'{{"cluster": {json.dumps(cluster)},'
+    own_place = json.dumps({"type": next(iter(cluster)), "index": 0})
+    lines = [
+        *wrap(addresses_of_all, LINE_LENGTH - 8, break_on_hyphens=False),
+        f'"task": {own_place}}}\' python train.py',
+    ]
+    command = indent(("\n" + " " * 4).join(lines), " " * 4)
+    if plan.evaluator:
+        command += f"\n{EVALUATOR}"
+    return f'"""{title}\n{STARTING.format(command=command)}"""'
+
+
 def _entry(plan: Plan) -> str:
     alone = f"    {ALONE}\n" if ignores_others(plan) else ""
     run = RUN_TASK if plan.config.evaluator else RUN_MAIN
@@ -119,12 +150,11 @@ def sections(plan: Plan, *, flags: bool = False) -> tuple[str, str, str, dict[st
         bodies["model"] += f"\n\n\n{COMPILED_MODEL}"
     if plan.own_step is not None and plan.config.xla:
         bodies["step"] += f"\n\n\n{COMPILED_STEP}"
-    title = f'"""{_title(plan)}"""'
     entry = lift("import argparse" if flags else "")
     alone = lift("import os" if ignores_others(plan) else "")
     numbers = constants(plan, _names(ours))
     imports = merge_imports([*slots.values(), _needed(plan), entry, alone])
-    return title, imports, numbers, bodies
+    return _title(plan), imports, numbers, bodies
 
 
 def _main(plan: Plan, text: str) -> str:
@@ -225,8 +255,12 @@ def _imports(field: str, own: OwnFunction) -> Iterator[str]:
 
 def _title(plan: Plan) -> str:
     model = catalog.MODELS[plan.model].label if plan.own_model is None else "The user's model"
-    data = catalog.DATA[plan.data].label if plan.own_data is None else "the user's data"
-    return (
-        f"{model} on {data}: {plan.strategy_label} strategy, "
-        f"{plan.who_trains}, {catalog.LOOPS[plan.loop].label}."
-    )
+    loop = "custom loop" if plan.loop == "custom" else f"Keras {'2 ' * plan.legacy_keras}fit"
+    return f"{model} on {_data(plan)}: {plan.strategy_label} strategy, {plan.who_trains}, {loop}."
+
+
+def _data(plan: Plan) -> str:
+    if plan.own_data is not None:
+        return "the user's data"
+    row = catalog.DATA[plan.data]
+    return row.label if row.files else f"{row.label.lower()} data"

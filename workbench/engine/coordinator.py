@@ -31,31 +31,29 @@ def main__custom(run_dir: str) -> None:
         model.optimizer.build(model.trainable_variables)
     tester = make_tester()
     # The optimizer of Keras 3 loses some of its count when workers do not wait for each other.
-    epoch, step = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
+    epochs_done, steps_done = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
     state = {"model": model, "optimizer": model.optimizer}
-    checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, **state)
+    checkpoint = tf.train.Checkpoint(epoch=epochs_done, step=steps_done, **state)
     manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
     checkpoint.restore(manager.latest_checkpoint)
-    own_batches, tests = make_batches()
-    make_dataset = functools.partial(own_batches, int(step.numpy()))
+    print(f"start at step {steps_done.numpy()} of {EPOCHS * STEPS_PER_EPOCH}")
+    make_worker_batches, test_batches = make_batches()
+    make_dataset = functools.partial(make_worker_batches, int(steps_done.numpy()))
     batches = iter(coordinator.create_per_worker_dataset(make_dataset))
     train = make_loop(strategy, make_step(model))
-
-    def shown(results: dict) -> str:
-        return ", ".join(f"{name} {np.round(value, 4)!s}" for name, value in results.items())
-
-    for number in range(int(epoch.numpy()), EPOCHS):
+    for epoch in range(int(epochs_done.numpy()), EPOCHS):
         call = None
-        while (left := (number + 1) * STEPS_PER_EPOCH - int(step.numpy())) > 0:
+        while (left := (epoch + 1) * STEPS_PER_EPOCH - int(steps_done.numpy())) > 0:
             steps = min(STEPS_PER_EXECUTION, left)
-            step.assign_add(steps)  # before the call, because a checkpoint may be made after it
+            steps_done.assign_add(steps)  # first: the workbench may save when schedule returns
             call = coordinator.schedule(train, args=(batches, tf.constant(steps)))
         coordinator.join()
         last = call.fetch() if call else {}
+        results = ", ".join(f"{name} {np.round(value, 4)!s}" for name, value in last.items())
+        print(f"epoch {epoch + 1}, last step: {results}")
         tester.set_weights(model.get_weights())
-        print(f"epoch {number + 1}, last step: {shown(last)}")
-        tester.evaluate(tests, verbose=2)
-        epoch.assign(number + 1)
+        tester.evaluate(test_batches, verbose=2)
+        epochs_done.assign(epoch + 1)
         manager.save()
     tester.save(f"{run_dir}/model.keras")
 
@@ -69,23 +67,23 @@ def main__fit(run_dir: str) -> None:
         model.optimizer.build(model.trainable_variables)
         compile_model(model)
     tester = make_tester()
-    epoch, step = tf.Variable(0), model.optimizer.iterations
+    epochs_done, steps_done = tf.Variable(0), model.optimizer.iterations
     state = {"model": model, "optimizer": model.optimizer}
-    checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, **state)
+    checkpoint = tf.train.Checkpoint(epoch=epochs_done, step=steps_done, **state)
     manager = tf.train.CheckpointManager(checkpoint, f"{run_dir}/checkpoints", max_to_keep=3)
     checkpoint.restore(manager.latest_checkpoint)
-    own_batches, tests = make_batches()
-    for number in range(int(epoch.numpy()), EPOCHS):
-        done = int(step.numpy())
-        left = (number + 1) * STEPS_PER_EPOCH - done
-        data = tf.keras.utils.experimental.DatasetCreator(functools.partial(own_batches, done))
+    print(f"start at step {steps_done.numpy()} of {EPOCHS * STEPS_PER_EPOCH}")
+    make_worker_batches, test_batches = make_batches()
+    for epoch in range(int(epochs_done.numpy()), EPOCHS):
+        start_step = int(steps_done.numpy())
+        make_dataset = functools.partial(make_worker_batches, start_step)
+        data = tf.keras.utils.experimental.DatasetCreator(make_dataset)
+        left = (epoch + 1) * STEPS_PER_EPOCH - start_step
         if left > 0:
-            model.fit(
-                data, initial_epoch=number, epochs=number + 1, steps_per_epoch=left, verbose=2
-            )
+            model.fit(data, initial_epoch=epoch, epochs=epoch + 1, steps_per_epoch=left, verbose=2)
         tester.set_weights(model.get_weights())
-        tester.evaluate(tests, verbose=2)
-        epoch.assign(number + 1)
+        tester.evaluate(test_batches, verbose=2)
+        epochs_done.assign(epoch + 1)
         manager.save()
     tester.save(f"{run_dir}/model.keras")
 
@@ -95,9 +93,9 @@ def evaluate_checkpoints(run_dir: str) -> None:
     tf.config.set_visible_devices([], "GPU")
     tf.keras.utils.set_random_seed(SEED)
     tester = make_tester()
-    epoch, step = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
-    checkpoint = tf.train.Checkpoint(epoch=epoch, step=step, model=tester)
-    _, tests = make_batches()
+    epochs_done, steps_done = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
+    checkpoint = tf.train.Checkpoint(epoch=epochs_done, step=steps_done, model=tester)
+    _, test_batches = make_batches()
     model = pathlib.Path(run_dir, "model.keras")  # saved by the chief at its end
     began, path, tested = time.time(), None, 0
     while tested < EPOCHS:
@@ -110,8 +108,8 @@ def evaluate_checkpoints(run_dir: str) -> None:
             continue
         path = newest
         checkpoint.restore(path).expect_partial()
-        number = int(epoch.numpy())
+        epochs = int(epochs_done.numpy())
         # Another checkpoint can be in the middle of an epoch.
-        if number > tested and step == number * STEPS_PER_EPOCH:
-            tester.evaluate(tests, verbose=2)
-            tested = number
+        if epochs > tested and steps_done == epochs * STEPS_PER_EPOCH:
+            tester.evaluate(test_batches, verbose=2)
+            tested = epochs

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def make_loops__usual(
     strategy: tf.distribute.Strategy, train_step: Callable, test_step: Callable
-) -> list[Callable]:
+) -> tuple[Callable, Callable]:
     """Return two graph functions: one trains on some batches, one tests on all batches."""
 
     @tf.function
@@ -25,12 +25,12 @@ def make_loops__usual(
         for batch in batches:
             strategy.run(test_step, args=(batch,))
 
-    return [train, test]
+    return train, test
 
 
 def make_loops__stacked(
     strategy: tf.distribute.Strategy, train_step: Callable, test_step: Callable
-) -> list[Callable]:
+) -> tuple[Callable, Callable]:
     """Return two graph functions: one trains for some steps, one tests on all batches."""
 
     def train_on_layer(stack: tuple[tf.Tensor, ...], layer: tf.Tensor) -> None:
@@ -48,7 +48,7 @@ def make_loops__stacked(
         for batch in batches:
             strategy.run(test_step, args=(batch,))
 
-    return [train, test]
+    return train, test
 
 
 def make_loop(strategy: tf.distribute.Strategy, train_step: Callable) -> Callable:
@@ -67,9 +67,9 @@ def make_loop(strategy: tf.distribute.Strategy, train_step: Callable) -> Callabl
 
 
 def make_train_functions(strategy: tf.distribute.Strategy, model: tf.keras.Model) -> None:
-    """Make the functions that `fit` calls for its steps.
+    """Make the functions that `fit` calls.
 
-    Those of Keras 3 fail with several workers (keras#20585), and know no stacks of batches.
+    Those of Keras 3 fail with several workers (keras#20585), and know no text or stacks.
     """
     train, test = make_loops(strategy, model.train_step, model.test_step)
     results = tf.function(model.get_metrics_result)
@@ -83,4 +83,4 @@ def make_train_functions(strategy: tf.distribute.Strategy, model: tf.keras.Model
         return results()
 
     model.train_function, model.test_function = train_function, test_function
-    model._maybe_symbolic_build = lambda **_: None  # it sums a batch of its own, or fails
+    model._maybe_symbolic_build = lambda **_: None  # private; it averages a batch, or fails

@@ -12,48 +12,45 @@ if TYPE_CHECKING:
 
 def make_model__mlp() -> tf.keras.Model:
     """Return a multilayer perceptron 16-8-1 whose output is a probability."""
-    model = tf.keras.Sequential(
-        [
-            tf.keras.Input([NUM_FEATURES]),
-            tf.keras.layers.Dense(16, activation="relu"),
-            tf.keras.layers.Dense(8, activation="relu"),
-            tf.keras.layers.Dense(1, activation="sigmoid"),
-        ]
-    )
+    layers = [
+        tf.keras.Input([NUM_FEATURES]),
+        tf.keras.layers.Dense(16, activation="relu"),
+        tf.keras.layers.Dense(8, activation="relu"),
+        tf.keras.layers.Dense(1, activation="sigmoid"),
+    ]
+    model = tf.keras.Sequential(layers)
     model.compile(OPTIMIZER(LEARNING_RATE), loss=tf.keras.losses.BinaryCrossentropy())
     return model
 
 
 def make_model__dense() -> tf.keras.Model:
     """Return a dense network 784-128-10 whose outputs are one logit per class."""
-    model = tf.keras.Sequential(
-        [
-            tf.keras.Input([28, 28, 1]),
-            tf.keras.layers.Flatten(),
-            tf.keras.layers.Dense(128, activation="relu"),
-            tf.keras.layers.Dense(10),
-        ]
-    )
+    layers = [
+        tf.keras.Input([28, 28, 1]),
+        tf.keras.layers.Flatten(),
+        tf.keras.layers.Dense(128, activation="relu"),
+        tf.keras.layers.Dense(10),
+    ]
+    model = tf.keras.Sequential(layers)
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     model.compile(OPTIMIZER(LEARNING_RATE), loss=loss)
     return model
 
 
 def make_model__cnn() -> tf.keras.Model:
-    """Return a model of 2 convolutions and 2 dense layers, with L2 on each kernel and logits."""
-    options = {"kernel_regularizer": tf.keras.regularizers.L2(1e-5)}
-    model = tf.keras.Sequential(
-        [
-            tf.keras.Input([28, 28, 1]),
-            tf.keras.layers.Conv2D(32, 3, activation="relu", **options),
-            tf.keras.layers.MaxPooling2D(),
-            tf.keras.layers.Conv2D(64, 3, activation="relu", **options),
-            tf.keras.layers.MaxPooling2D(),
-            tf.keras.layers.Flatten(),
-            tf.keras.layers.Dense(64, activation="relu", **options),
-            tf.keras.layers.Dense(10, **options),
-        ]
-    )
+    """Return a CNN 32-64 whose outputs are one logit per class; kernels have an L2 penalty."""
+    penalty = {"kernel_regularizer": tf.keras.regularizers.L2(1e-5)}
+    layers = [
+        tf.keras.Input([28, 28, 1]),
+        tf.keras.layers.Conv2D(32, 3, activation="relu", **penalty),
+        tf.keras.layers.MaxPooling2D(),
+        tf.keras.layers.Conv2D(64, 3, activation="relu", **penalty),
+        tf.keras.layers.MaxPooling2D(),
+        tf.keras.layers.Flatten(),
+        tf.keras.layers.Dense(64, activation="relu", **penalty),
+        tf.keras.layers.Dense(10, **penalty),
+    ]
+    model = tf.keras.Sequential(layers)
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     model.compile(OPTIMIZER(LEARNING_RATE), loss=loss)
     return model

@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
 
 def shuffled_rows__drop(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
+    """Return the numbers of `count` examples, from `first` on, in an epoch's shuffled order."""
     positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
     seed = tf.stack([SEED, epoch])
     return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
 
 
 def shuffled_rows__keep(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch, fewer if the data ends."""
+    """Return the numbers of `count` examples in an epoch's order, fewer if the data ends."""
     positions = tf.range(first, tf.minimum(first + count, NUM_TRAIN_EXAMPLES))
     seed = tf.stack([SEED, epoch])
     return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
 
 
 def shuffled_rows__repeat(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch, which may repeat the data.
+    """Return the numbers of `count` examples in an epoch's order, which may repeat the data.
 
-    Only seed and epoch decide them. Each pass through the data has its own order.
+    Each pass through the data has its own shuffled order.
     """
     positions = first + tf.range(count, dtype=tf.int64)
     order = epoch * PASSES_PER_EPOCH + positions // NUM_TRAIN_EXAMPLES

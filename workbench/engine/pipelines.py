@@ -29,10 +29,7 @@ if TYPE_CHECKING:
 def make_batches__usual(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, without end, and the test batches.
-
-    The strategy splits each global batch among its replicas.
-    """
+    """Return endless training batches from a step on, and the test batches."""
     with tf.device("CPU"):  # where input pipelines run
         examples, tests = tf.nest.map_structure(tf.constant, make_data())
 
@@ -43,9 +40,9 @@ def make_batches__usual(
 
     train = tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
     test = tf.data.Dataset.from_tensor_slices(tests).batch(GLOBAL_BATCH_SIZE)
-    options = tf.distribute.InputOptions(experimental_per_replica_buffer_size=4)
-    return tuple(
-        strategy.experimental_distribute_dataset(batches.prefetch(tf.data.AUTOTUNE), options)
+    buffers = tf.distribute.InputOptions(experimental_per_replica_buffer_size=4)
+    return tuple(  # the strategy splits each global batch among its replicas
+        strategy.experimental_distribute_dataset(batches.prefetch(tf.data.AUTOTUNE), buffers)
         for batches in (train, test)
     )
 
@@ -53,7 +50,7 @@ def make_batches__usual(
 def make_batches__usual_workers(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches.
+    """Return endless training batches from a step on, and the test batches.
 
     The strategy gives each worker its share of the training batches by the rule AUTO_SHARD. By
     the rule OFF the share is all batches, and a worker uses a batch for several steps.
@@ -83,10 +80,7 @@ def make_batches__usual_workers(
 def make_batches__sharded(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, without end, and the test batches.
-
-    Every worker makes all global batches; the strategy keeps this worker's share of each.
-    """
+    """Return endless training batches from a step on, and the test batches."""
     with tf.device("CPU"):  # where input pipelines run
         examples, tests = tf.nest.map_structure(tf.constant, make_data())
 
@@ -99,7 +93,7 @@ def make_batches__sharded(
     test = tf.data.Dataset.from_tensor_slices(tests).batch(GLOBAL_BATCH_SIZE)
     options = tf.data.Options()
     options.experimental_distribute.auto_shard_policy = AUTO_SHARD
-    return tuple(
+    return tuple(  # every process makes whole batches; the strategy takes the process's share
         strategy.experimental_distribute_dataset(batches.with_options(options).prefetch(2))
         for batches in (train, test)
     )
@@ -108,7 +102,7 @@ def make_batches__sharded(
 def make_batches__indexed(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches.
+    """Return endless training batches from a step on, and the test batches.
 
     Each element is a stack: one replica's batches of STEPS_PER_STACK steps. The last stack of an
     epoch may hold batches beyond the epoch's steps, which the loop skips.
@@ -145,7 +139,7 @@ def make_batches__indexed(
 def make_batches__numpy(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches.
+    """Return endless training batches from a step on, and the test batches.
 
     The examples of NumPy arrays are shuffled in a buffer that holds them all; seed and epoch decide
     the order. To start at a step, all steps before it are read again and skipped.
@@ -205,7 +199,7 @@ def write_files(features: np.ndarray, labels: np.ndarray) -> pathlib.Path:
 def make_batches__files(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches.
+    """Return endless training batches from a step on, and the test batches.
 
     The strategy gives each worker its share of the files by the rule AUTO_SHARD. Seed and epoch
     decide the order, in a buffer that holds all examples of the share. To start at a step, all
@@ -245,8 +239,9 @@ def make_batches__files(
 def make_batches__per_worker() -> tuple[Callable, tf.data.Dataset]:
     """Return a function of a step, which makes a worker's batches from there on, and the tests.
 
-    Worker w of W takes the batches w, w + W, w + 2W, ... of all epochs, without its share of the
-    steps that are done.
+    Worker w of W takes the batches w, w + W, w + 2W, ... of all epochs. Workers do not wait for
+    each other, so an epoch is a number of steps rather than one pass through the data, and runs
+    differ. A start at a step assumes that all workers did equal shares of the steps before it.
     """
     with tf.device("CPU"):  # where input pipelines run
         examples, tests = tf.nest.map_structure(tf.constant, make_data())
@@ -270,7 +265,7 @@ def make_batches__per_worker() -> tuple[Callable, tf.data.Dataset]:
 def make_batches__dataset(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches.
+    """Return endless training batches from a step on, and the test batches.
 
     The strategy gives each worker its share of the examples by the rule AUTO_SHARD. To start at a
     step, all steps before it are read again and skipped, which takes the time of reading.
@@ -291,7 +286,7 @@ def make_batches__dataset(
 def make_batches__cached(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches.
+    """Return endless training batches from a step on, and the test batches.
 
     Memory keeps the examples of the first epoch and their order. The strategy gives each worker
     its share of the examples by the rule AUTO_SHARD.

@@ -24,12 +24,9 @@ def this_task() -> tf.distribute.cluster_resolver.ClusterResolver:
     task = tf.distribute.cluster_resolver.TFConfigClusterResolver()
     found = {kind: len(each) for kind, each in task.cluster_spec().as_dict().items()}
     if found != TASKS:
-        needed, named = (
-            ", ".join(f"{n} {kind}" for kind, n in each.items()) for each in (TASKS, found)
-        )
         raise SystemExit(
-            f"Needs TF_CONFIG with the addresses of {needed}; it names {named or 'none'}. Set it "
-            "for the process of each task, or start all: workbench run --script train.py"
+            f"Needs TF_CONFIG with the tasks {TASKS}, not {found}. Set it as at the top, or start "
+            "all tasks: workbench run --script train.py"
         )
     return task
 
@@ -45,16 +42,16 @@ def serve(task: tf.distribute.cluster_resolver.ClusterResolver) -> None:
     ).join()
 
 
-def this_worker(strategy: tf.distribute.Strategy) -> int:
+def this_worker() -> int:
     """Return the number of the worker that this process is; TF_CONFIG names it and all others."""
-    tasks = strategy.cluster_resolver
-    workers = tasks.cluster_spec().as_dict().get("worker", [])
+    task = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+    workers = task.cluster_spec().as_dict().get("worker", [])
     if len(workers) != WORKERS:
         raise SystemExit(
-            f"Needs TF_CONFIG with the addresses of {WORKERS} workers; it names {len(workers)}. "
-            "Set it for each worker's process, or start all: workbench run --script train.py"
+            f"Needs TF_CONFIG with {WORKERS} workers, not {len(workers)}. Set it as at the top, or "
+            "start all workers: workbench run --script train.py"
         )
-    return tasks.task_id
+    return task.task_id
 
 
 def open_gpus(devices: tuple[str, ...] = DEVICES) -> list[str]:
@@ -93,7 +90,7 @@ def make_strategy__default_cpu() -> tf.distribute.Strategy:
 
 
 def make_strategy__mirrored_cpu() -> tf.distribute.Strategy:
-    """Copy the model to each part of the CPU; every step sums the gradients of all."""
+    """Keep a copy of the model on each virtual CPU; a step sums the gradients of all copies."""
     tf.config.set_visible_devices([], "GPU")
     cpu = tf.config.list_physical_devices("CPU")[0]
     parts = [tf.config.LogicalDeviceConfiguration()] * REPLICAS
@@ -103,7 +100,7 @@ def make_strategy__mirrored_cpu() -> tf.distribute.Strategy:
 
 
 def make_strategy__multi_worker_cpu() -> tf.distribute.Strategy:
-    """Copy the model to each worker, on its CPU; every step sums the gradients of all."""
+    """Keep a copy of the model on each worker's CPU; a step sums the gradients of all copies."""
     tf.config.set_visible_devices([], "GPU")
     return tf.distribute.MultiWorkerMirroredStrategy(communication_options=COMMUNICATION)
 
@@ -119,7 +116,7 @@ def make_strategy__parameter_server_cpu() -> tf.distribute.Strategy:
     task = this_task()
     tf.config.set_visible_devices([], "GPU")
     if task.task_type != "chief":
-        serve(task)
+        serve(task)  # and never return
     return tf.distribute.ParameterServerStrategy(task)
 
 
@@ -139,12 +136,12 @@ def make_strategy__default_gpu() -> tf.distribute.Strategy:
 
 
 def make_strategy__mirrored_gpu() -> tf.distribute.Strategy:
-    """Copy the model to each GPU; every step sums the gradients of all."""
+    """Keep a copy of the model on each GPU; a step sums the gradients of all copies."""
     return tf.distribute.MirroredStrategy(open_gpus(), cross_device_ops=CROSS_DEVICE_OPS)
 
 
 def make_strategy__multi_worker_gpu() -> tf.distribute.Strategy:
-    """Copy the model to each GPU of each worker; every step sums the gradients of all."""
+    """Keep a copy of the model on each worker's GPUs; a step sums the gradients of all copies."""
     index = json.loads(os.environ.get("TF_CONFIG") or "{}").get("task", {}).get("index", 0)
     each = len(DEVICES) // WORKERS
     open_gpus(DEVICES[index * each : (index + 1) * each])
@@ -163,7 +160,7 @@ def make_strategy__parameter_server_gpu() -> tf.distribute.Strategy:
     own = slice(task.task_id, task.task_id + 1) if task.task_type == "worker" else slice(0)
     open_gpus(DEVICES[own])
     if task.task_type != "chief":
-        serve(task)
+        serve(task)  # and never return
     return tf.distribute.ParameterServerStrategy(task)
 
 
@@ -184,7 +181,7 @@ def make_strategy__central_storage_virtual_gpu() -> tf.distribute.Strategy:
 
 
 def make_strategy__mirrored_virtual_gpu() -> tf.distribute.Strategy:
-    """Copy the model to each virtual device; the virtual devices share one GPU's memory."""
+    """Keep a copy of the model on each virtual GPU; they share the memory of one GPU."""
     found = {gpu.name.split(":", 1)[1]: gpu for gpu in tf.config.list_physical_devices("GPU")}
     if not set(DEVICES) <= set(found):
         raise SystemExit(f"Needs {DEVICES}; found {list(found)}. Change DEVICES to a GPU found.")
@@ -197,7 +194,7 @@ def make_strategy__mirrored_virtual_gpu() -> tf.distribute.Strategy:
 
 
 def make_strategy__multi_worker_hosts_gpu() -> tf.distribute.Strategy:
-    """Copy the model to each GPU of each worker's host; every step sums all gradients."""
+    """Keep a copy of the model on each host's GPUs; a step sums the gradients of all copies."""
     open_gpus()
     return tf.distribute.MultiWorkerMirroredStrategy(communication_options=COMMUNICATION)
 
@@ -210,12 +207,12 @@ def make_strategy__parameter_server_hosts_gpu() -> tf.distribute.Strategy:
     else:
         tf.config.set_visible_devices([], "GPU")
     if task.task_type != "chief":
-        serve(task)
+        serve(task)  # and never return
     return tf.distribute.ParameterServerStrategy(task)
 
 
 def make_strategy__tpu() -> tf.distribute.Strategy:
-    """Set up the TPU once; copy the model to each of its cores. Each step sums all gradients."""
+    """Set up the TPU; keep a copy of the model on each core. A step sums all copies' gradients."""
     resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu=TPU)
     tf.config.experimental_connect_to_cluster(resolver)
     tf.tpu.experimental.initialize_tpu_system(resolver)

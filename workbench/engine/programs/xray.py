@@ -243,8 +243,8 @@ def batches_of_workers(script: Any, run_dir: pathlib.Path, step: int) -> list[di
         # TensorFlow knows the index only inside a call that a coordinator has scheduled.
         coordinator.experimental_get_current_worker_index = lambda at=worker: tf.constant(at)
         own = own_batch(script, run_dir, worker, step)
-        own_batches, _ = script.make_batches()
-        batch = next(iter(own_batches(own * script.WORKERS)))
+        make_worker_batches, _ = script.make_batches()
+        batch = next(iter(make_worker_batches(own * script.WORKERS)))
         received = tuple(part.numpy() for part in tf.nest.flatten(batch))
         planned = rows_of_batch(script, own * script.WORKERS + worker, size)
         (rows,) = find_rows(planned, arrays, [received])
