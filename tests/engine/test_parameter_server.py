@@ -235,16 +235,17 @@ def test_the_saved_model_gives_the_same_test_results_without_a_strategy(fitted: 
     assert found["test_loss"] == pytest.approx(event["test_loss"], abs=1e-5)
 
 
-def test_the_model_of_a_run_with_legacy_keras_loads_in_a_python_with_keras_3(
+def test_the_model_of_a_run_with_legacy_keras_loads_with_its_optimizer_beside_keras_3(
     fitted: Run,
 ) -> None:
     code = (
         f"from workbench import open_run; model = open_run({str(fitted.dir)!r}).load_model(); "
-        "print(type(model).__module__, model.count_params())"
+        "print(type(model).__module__, model.count_params(), model.optimizer.name)"
     )
-    module, count = run_code(code).stdout.split()
+    module, count, optimizer = run_code(code).stdout.split()
     assert module.startswith("tf_keras")
     assert int(count) > 0
+    assert optimizer == "Adam"
 
 
 def test_an_evaluator_tests_the_newest_checkpoint_and_the_last_one(evaluated: Run) -> None:

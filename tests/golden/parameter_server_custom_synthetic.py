@@ -122,7 +122,7 @@ def make_model() -> tf.keras.Model:
 def make_tester() -> tf.keras.Model:
     """Return a model for tests in this process, which gets the weights of the trained one."""
     tester = make_model()
-    tester.compile(loss=tester.loss, metrics=["accuracy"])
+    tester.compile(tester.optimizer, tester.loss, metrics=["accuracy"])
     return tester
 
 
@@ -202,5 +202,5 @@ if __name__ == "__main__":
     main(parser.parse_args().run_dir)
 
 # The workbench opens this script again with these settings; Python ignores them.
-# config: {"sha256": "c8b48a023f29487c", "config": {"strategy": "parameter_server", "devices":
+# config: {"sha256": "059359496dd51472", "config": {"strategy": "parameter_server", "devices":
 #     ["CPU:0"], "workers": 2, "parameter_servers": 1}}

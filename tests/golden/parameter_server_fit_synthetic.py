@@ -124,7 +124,7 @@ def make_model() -> tf.keras.Model:
 def make_tester() -> tf.keras.Model:
     """Return a model for tests in this process, which gets the weights of the trained one."""
     tester = make_model()
-    tester.compile(loss=tester.loss, metrics=["accuracy"])
+    tester.compile(tester.optimizer, tester.loss, metrics=["accuracy"])
     return tester
 
 
@@ -174,5 +174,5 @@ if __name__ == "__main__":
     main(parser.parse_args().run_dir)
 
 # The workbench opens this script again with these settings; Python ignores them.
-# config: {"sha256": "47ac08be80f45f1f", "config": {"strategy": "parameter_server", "loop": "fit",
+# config: {"sha256": "961b9efd5ac0dfd1", "config": {"strategy": "parameter_server", "loop": "fit",
 #     "devices": ["CPU:0"], "workers": 2, "parameter_servers": 1}}

@@ -40,7 +40,7 @@ def compile_model__led_own(model: tf.keras.Model) -> None:
 def make_tester__built_in() -> tf.keras.Model:
     """Return a model for tests in this process, which gets the weights of the trained one."""
     tester = make_model()
-    tester.compile(loss=tester.loss, metrics=["accuracy"])
+    tester.compile(tester.optimizer, tester.loss, metrics=["accuracy"])
     return tester
 
 
