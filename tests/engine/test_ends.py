@@ -16,7 +16,9 @@ from tests.engine.training import ENDLESS, weights, weights_in
 from tests.machines import LAPTOP
 from tests.runs.run_folders import event_of, pid_of
 from tests.waiting import LIMIT_SECONDS, until
+from workbench.codegen import render_script
 from workbench.config import RunConfig
+from workbench.plan import make_plan
 from workbench.runs import Run, start_run
 
 pytestmark = pytest.mark.slow
@@ -80,6 +82,23 @@ def test_the_script_alone_trains_as_the_run(whole: Run, tmp_path: Path) -> None:
     assert done.stdout == f"start at step 0 of {whole.progress.step}\nepoch 1: {result}\n"
     alone = weights_in(tmp_path / "alone" / "model.keras")
     np.testing.assert_allclose(alone, weights(whole), rtol=0, atol=1e-6)
+
+
+def test_a_script_whose_batch_has_grown_ends_although_more_steps_are_done_than_planned(
+    tmp_path: Path,
+) -> None:
+    sizes = {"synthetic_examples": 1_280, "global_batch_size": 32, "epochs": 1}
+    text = render_script(make_plan(RunConfig(loop="fit", **sizes), LAPTOP))
+    script = tmp_path / "train.py"
+    for batch, epochs in ((32, 1), (256, 2)):
+        changed = text.replace("GLOBAL_BATCH_SIZE = 32", f"GLOBAL_BATCH_SIZE = {batch}")
+        script.write_text(changed.replace("EPOCHS = 1 ", f"EPOCHS = {epochs} "))
+        done = subprocess.run(
+            [sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True,
+            check=True, timeout=LIMIT_SECONDS,
+        )  # fmt: skip
+    assert done.stdout.startswith("start at step 40 of 10\n")
+    assert (tmp_path / "run" / "checkpoints" / "ckpt-2.index").exists()
 
 
 @pytest.mark.promise

@@ -182,7 +182,7 @@ def main(run_dir: str) -> None:
     while (epoch := int(epochs_done.numpy())) < EPOCHS:
         train_batches, test_batches = make_batches(strategy, int(steps_done.numpy()))
         left = (epoch + 1) * STEPS_PER_EPOCH - int(steps_done.numpy())  # steps of this epoch
-        if left == 0:
+        if left <= 0:
             model.evaluate(test_batches, steps=1, verbose=2)
             end_epoch()
             continue
@@ -206,5 +206,5 @@ if __name__ == "__main__":
     main(parser.parse_args().run_dir)
 
 # The workbench opens this script again with these settings; Python ignores them.
-# config: {"sha256": "d8938604df5f0955", "config": {"strategy": "multi_worker_mirrored", "loop":
+# config: {"sha256": "9b46ad8af5c63c07", "config": {"strategy": "multi_worker_mirrored", "loop":
 #     "fit", "devices": ["CPU:0"], "workers": 2}}

@@ -130,7 +130,7 @@ def main(run_dir: str) -> None:
     while (epoch := int(epochs_done.numpy())) < EPOCHS:
         train_batches, test_batches = make_batches(strategy, int(steps_done.numpy()))
         left = (epoch + 1) * STEPS_PER_EPOCH - int(steps_done.numpy())  # steps of this epoch
-        if left == 0:
+        if left <= 0:
             model.evaluate(test_batches, verbose=2)
             end_epoch()
             continue
@@ -153,5 +153,5 @@ if __name__ == "__main__":
     main(parser.parse_args().run_dir)
 
 # The workbench opens this script again with these settings; Python ignores them.
-# config: {"sha256": "5f55081b772aecf2", "config": {"loop": "fit", "model":
+# config: {"sha256": "cadcbd84026223d6", "config": {"loop": "fit", "model":
 #     "own_model.py:build_model", "devices": ["CPU:0"], "replicas": 2}}

@@ -46,7 +46,7 @@ def main__alone(run_dir: str) -> None:
     while (epoch := int(epochs_done.numpy())) < EPOCHS:
         train_batches, test_batches = make_batches(strategy, int(steps_done.numpy()))
         left = (epoch + 1) * STEPS_PER_EPOCH - int(steps_done.numpy())  # steps of this epoch
-        if left == 0:
+        if left <= 0:
             model.evaluate(test_batches, verbose=2)
             end_epoch()
             continue
@@ -94,7 +94,7 @@ def main__loops(run_dir: str) -> None:
     while (epoch := int(epochs_done.numpy())) < EPOCHS:
         train_batches, test_batches = make_batches(strategy, int(steps_done.numpy()))
         left = (epoch + 1) * STEPS_PER_EPOCH - int(steps_done.numpy())  # steps of this epoch
-        if left == 0:
+        if left <= 0:
             model.evaluate(test_batches, steps=1, verbose=2)
             end_epoch()
             continue
@@ -146,7 +146,7 @@ def main__loops_workers(run_dir: str) -> None:
     while (epoch := int(epochs_done.numpy())) < EPOCHS:
         train_batches, test_batches = make_batches(strategy, int(steps_done.numpy()))
         left = (epoch + 1) * STEPS_PER_EPOCH - int(steps_done.numpy())  # steps of this epoch
-        if left == 0:
+        if left <= 0:
             model.evaluate(test_batches, steps=1, verbose=2)
             end_epoch()
             continue
