@@ -10,8 +10,8 @@ SEED = 42  # seeds the random numbers of this script
 REPLICAS = 2  # virtual devices that share a physical one
 CROSS_DEVICE_OPS = tf.distribute.ReductionToOneDevice()  # how gradients are summed
 NUM_TRAIN_EXAMPLES = 60_000  # examples to train on
-PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
-GLOBAL_BATCH_SIZE = PER_REPLICA_BATCH_SIZE * REPLICAS  # examples that all replicas take in a step
+PER_REPLICA_BATCH_SIZE = 64  # examples in a step, of each replica
+GLOBAL_BATCH_SIZE = PER_REPLICA_BATCH_SIZE * REPLICAS  # examples in a step, of all replicas
 EPOCHS = 2  # each followed by a test pass
 STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // GLOBAL_BATCH_SIZE  # an incomplete batch is dropped
 OPTIMIZER = tf.keras.optimizers.Adam  # called with LEARNING_RATE
@@ -21,7 +21,7 @@ STEPS_PER_EXECUTION = 5  # steps in one call of a graph function, at most
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """Keep a copy of the model on each virtual CPU; a step sums the gradients of all copies."""
+    """Return a strategy with a copy of the model on each virtual CPU; steps sum their gradients."""
     tf.config.set_visible_devices([], "GPU")
     cpu = tf.config.list_physical_devices("CPU")[0]
     parts = [tf.config.LogicalDeviceConfiguration()] * REPLICAS
@@ -91,7 +91,7 @@ def make_steps(model: tf.keras.Model) -> tuple:
     def measured_losses(batch: tuple[tf.Tensor, ...], metrics: tuple, training: bool) -> tf.Tensor:
         features, labels = batch
         outputs = tf.cast(model(features, training=training), tf.keras.backend.floatx())
-        losses = model.loss.call(labels, outputs) + sum(model.losses)
+        losses = model.loss.call(labels, outputs) + sum(model.losses)  # of each example
         mean_loss, accuracy = metrics
         mean_loss.update_state(losses)
         accuracy.update_state(labels, outputs)
@@ -141,7 +141,7 @@ def main(run_dir: str) -> None:
         train_step, test_step, train_metrics, test_metrics = make_steps(model)
     metrics = [*train_metrics, *test_metrics]
     epochs_done, steps_done = tf.Variable(0), tf.Variable(0)
-    # With what tf.train.Checkpoint does not find: states of random layers, metrics of Keras.
+    # Added because tf.train.Checkpoint misses states of random layers, and metrics of Keras.
     others = [each.value for part in (model, *train_metrics) for each in part.variables]
     state = {"model": model, "optimizer": model.optimizer, "others": others}
     checkpoint = tf.train.Checkpoint(epoch=epochs_done, step=steps_done, **state)
@@ -154,7 +154,7 @@ def main(run_dir: str) -> None:
     for epoch in range(int(epochs_done.numpy()), EPOCHS):
         while (left := (epoch + 1) * STEPS_PER_EPOCH - int(steps_done.numpy())) > 0:
             steps = min(STEPS_PER_EXECUTION, left)
-            steps_done.assign_add(steps)  # first: the workbench may save when train returns
+            steps_done.assign_add(steps)  # counted first: the workbench may save when train returns
             train(train_batches, tf.constant(steps))
         test(test_batches)
         results = ", ".join(f"{metric.name} {metric.result():.4f}" for metric in metrics)
@@ -168,9 +168,9 @@ def main(run_dir: str) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
+    parser.add_argument("--run-dir", default="run", help="folder to continue from and to save in")
     main(parser.parse_args().run_dir)
 
-# The workbench opens this script again with these settings; Python ignores them.
-# config: {"sha256": "d1116f41f52a2494", "config": {"data": "fashion_mnist", "devices": ["CPU:0"],
+# For the workbench that exported this script, to open it again; Python ignores it.
+# config: {"sha256": "75747af37f77165e", "config": {"data": "fashion_mnist", "devices": ["CPU:0"],
 #     "replicas": 2, "epochs": 2}}

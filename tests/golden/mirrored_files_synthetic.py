@@ -19,7 +19,7 @@ NUM_TRAIN_EXAMPLES = 10_000  # examples to train on
 NUM_TEST_EXAMPLES = 2_000  # examples to test on
 NUM_FEATURES = 10  # numbers in an example
 NOISE = 0.1  # standard deviation of the score's noise
-GLOBAL_BATCH_SIZE = 64  # examples that all replicas take in a step
+GLOBAL_BATCH_SIZE = 64  # examples in a step, of all replicas
 READ_PER_STEP = GLOBAL_BATCH_SIZE  # examples read for a step
 EPOCHS = 5  # each followed by a test pass
 STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // GLOBAL_BATCH_SIZE  # an incomplete batch is dropped
@@ -32,7 +32,7 @@ STEPS_PER_EXECUTION = 200  # steps in one call of a graph function, at most
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """Keep a copy of the model on each virtual CPU; a step sums the gradients of all copies."""
+    """Return a strategy with a copy of the model on each virtual CPU; steps sum their gradients."""
     tf.config.set_visible_devices([], "GPU")
     cpu = tf.config.list_physical_devices("CPU")[0]
     parts = [tf.config.LogicalDeviceConfiguration()] * REPLICAS
@@ -176,7 +176,7 @@ def make_steps(model: tf.keras.Model) -> tuple:
     def measured_losses(batch: tuple[tf.Tensor, ...], metrics: tuple, training: bool) -> tf.Tensor:
         features, labels = batch
         outputs = tf.cast(model(features, training=training), tf.keras.backend.floatx())
-        losses = model.loss.call(labels, outputs) + sum(model.losses)
+        losses = model.loss.call(labels, outputs) + sum(model.losses)  # of each example
         mean_loss, accuracy = metrics
         mean_loss.update_state(losses)
         accuracy.update_state(labels, outputs)
@@ -226,7 +226,7 @@ def main(run_dir: str) -> None:
         train_step, test_step, train_metrics, test_metrics = make_steps(model)
     metrics = [*train_metrics, *test_metrics]
     epochs_done, steps_done = tf.Variable(0), tf.Variable(0)
-    # With what tf.train.Checkpoint does not find: states of random layers, metrics of Keras.
+    # Added because tf.train.Checkpoint misses states of random layers, and metrics of Keras.
     others = [each.value for part in (model, *train_metrics) for each in part.variables]
     state = {"model": model, "optimizer": model.optimizer, "others": others}
     checkpoint = tf.train.Checkpoint(epoch=epochs_done, step=steps_done, **state)
@@ -239,7 +239,7 @@ def main(run_dir: str) -> None:
     for epoch in range(int(epochs_done.numpy()), EPOCHS):
         while (left := (epoch + 1) * STEPS_PER_EPOCH - int(steps_done.numpy())) > 0:
             steps = min(STEPS_PER_EXECUTION, left)
-            steps_done.assign_add(steps)  # first: the workbench may save when train returns
+            steps_done.assign_add(steps)  # counted first: the workbench may save when train returns
             train(train_batches, tf.constant(steps))
         test(test_batches)
         results = ", ".join(f"{metric.name} {metric.result():.4f}" for metric in metrics)
@@ -253,9 +253,9 @@ def main(run_dir: str) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
+    parser.add_argument("--run-dir", default="run", help="folder to continue from and to save in")
     main(parser.parse_args().run_dir)
 
-# The workbench opens this script again with these settings; Python ignores them.
-# config: {"sha256": "b148eff0b26cdc35", "config": {"devices": ["CPU:0"], "replicas": 2,
+# For the workbench that exported this script, to open it again; Python ignores it.
+# config: {"sha256": "2a336dd3602c83b6", "config": {"devices": ["CPU:0"], "replicas": 2,
 #     "global_batch_size": 64, "pipeline": "files"}}

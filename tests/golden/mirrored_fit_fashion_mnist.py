@@ -9,19 +9,19 @@ SEED = 42  # seeds the random numbers of this script
 REPLICAS = 2  # virtual devices that share a physical one
 CROSS_DEVICE_OPS = tf.distribute.ReductionToOneDevice()  # how gradients are summed
 NUM_TRAIN_EXAMPLES = 60_000  # examples to train on
-PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
-GLOBAL_BATCH_SIZE = PER_REPLICA_BATCH_SIZE * REPLICAS  # examples that all replicas take in a step
+PER_REPLICA_BATCH_SIZE = 64  # examples in a step, of each replica
+GLOBAL_BATCH_SIZE = PER_REPLICA_BATCH_SIZE * REPLICAS  # examples in a step, of all replicas
 EPOCHS = 2  # each followed by a test pass
 STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // GLOBAL_BATCH_SIZE  # an incomplete batch is dropped
 OPTIMIZER = tf.keras.optimizers.Adam  # called with LEARNING_RATE
 LEARNING_RATE = 0.001  # not scaled by the number of replicas
 ACCURACY = tf.keras.metrics.SparseCategoricalAccuracy  # the share of right answers
-# must divide STEPS_PER_EPOCH: Keras 3 never shortens the last call
+# must divide STEPS_PER_EPOCH, else fit trains too many
 STEPS_PER_EXECUTION = max(n for n in range(1, 5) if STEPS_PER_EPOCH % n == 0)
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """Keep a copy of the model on each virtual CPU; a step sums the gradients of all copies."""
+    """Return a strategy with a copy of the model on each virtual CPU; steps sum their gradients."""
     tf.config.set_visible_devices([], "GPU")
     cpu = tf.config.list_physical_devices("CPU")[0]
     parts = [tf.config.LogicalDeviceConfiguration()] * REPLICAS
@@ -84,7 +84,7 @@ def make_model() -> tf.keras.Model:
 
 
 def compile_model(model: tf.keras.Model) -> None:
-    """Choose what `fit` measures, and how many steps it does in a call."""
+    """Choose what `fit` measures, and how many steps a call of its graph function does."""
     model.compile(model.optimizer, model.loss, metrics=[ACCURACY("accuracy")], jit_compile=False)
     model.steps_per_execution = STEPS_PER_EXECUTION
 
@@ -98,7 +98,7 @@ def main(run_dir: str) -> None:
         model.optimizer.build(model.trainable_variables)
         compile_model(model)
     epochs_done, steps_done = tf.Variable(0), tf.Variable(0)
-    # With what tf.train.Checkpoint does not find: the states of random layers, such as Dropout.
+    # Added because tf.train.Checkpoint misses the states of random layers, such as Dropout.
     others = [each.value for each in model.variables]
     state = {"model": model, "optimizer": model.optimizer, "others": others}
     checkpoint = tf.train.Checkpoint(epoch=epochs_done, step=steps_done, **state)
@@ -110,7 +110,7 @@ def main(run_dir: str) -> None:
         manager.save()
 
     counting = tf.keras.callbacks.LambdaCallback(
-        # First, because the workbench may save when the call returns.
+        # Counted before the call, because the workbench may save when it returns.
         on_train_batch_begin=lambda _, logs=None: steps_done.assign_add(STEPS_PER_EXECUTION),
         on_epoch_end=end_epoch,
     )
@@ -138,9 +138,9 @@ def main(run_dir: str) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
+    parser.add_argument("--run-dir", default="run", help="folder to continue from and to save in")
     main(parser.parse_args().run_dir)
 
-# The workbench opens this script again with these settings; Python ignores them.
-# config: {"sha256": "7eec2b30b8691fe5", "config": {"loop": "fit", "data": "fashion_mnist",
+# For the workbench that exported this script, to open it again; Python ignores it.
+# config: {"sha256": "364e9bb743d60216", "config": {"loop": "fit", "data": "fashion_mnist",
 #     "devices": ["CPU:0"], "replicas": 2, "epochs": 2}}

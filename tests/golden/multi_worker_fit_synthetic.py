@@ -17,24 +17,23 @@ WORKERS = 2  # processes that train
 COMMUNICATION = tf.distribute.experimental.CommunicationOptions(
     implementation=tf.distribute.experimental.CommunicationImplementation.AUTO,
 )
-AUTO_SHARD = tf.data.experimental.AutoShardPolicy.AUTO  # how training data is split among workers
+AUTO_SHARD = tf.data.experimental.AutoShardPolicy.AUTO  # how data is split among workers
 NUM_TRAIN_EXAMPLES = 10_000  # examples to train on
 NUM_TEST_EXAMPLES = 2_000  # examples to test on
 NUM_FEATURES = 10  # numbers in an example
 NOISE = 0.1  # standard deviation of the score's noise
-PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
-GLOBAL_BATCH_SIZE = PER_REPLICA_BATCH_SIZE * WORKERS  # examples that all replicas take in a step
+PER_REPLICA_BATCH_SIZE = 64  # examples in a step, of each replica
+GLOBAL_BATCH_SIZE = PER_REPLICA_BATCH_SIZE * WORKERS  # examples in a step, of all replicas
 EPOCHS = 5  # each followed by a test pass
 STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // GLOBAL_BATCH_SIZE  # an incomplete batch is dropped
 OPTIMIZER = tf.keras.optimizers.Adam  # called with LEARNING_RATE
 LEARNING_RATE = 0.001  # not scaled by the number of replicas
 ACCURACY = tf.keras.metrics.BinaryAccuracy  # the share of right answers
-# must divide STEPS_PER_EPOCH: Keras 3 never shortens the last call
-STEPS_PER_EXECUTION = STEPS_PER_EPOCH
+STEPS_PER_EXECUTION = STEPS_PER_EPOCH  # must divide STEPS_PER_EPOCH, else fit trains too many
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """Keep a copy of the model on each worker's CPU; a step sums the gradients of all copies."""
+    """Return a strategy with a model copy on each worker's CPU; steps sum their gradients."""
     tf.config.set_visible_devices([], "GPU")
     return tf.distribute.MultiWorkerMirroredStrategy(communication_options=COMMUNICATION)
 
@@ -93,7 +92,7 @@ def make_model() -> tf.keras.Model:
 
 
 def compile_model(model: tf.keras.Model) -> None:
-    """Choose what `fit` measures, and how many steps it does in a call."""
+    """Choose what `fit` measures, and how many steps a call of its graph function does."""
     model.compile(model.optimizer, model.loss, metrics=[ACCURACY("accuracy")], jit_compile=False)
     model.steps_per_execution = STEPS_PER_EXECUTION
 
@@ -159,7 +158,7 @@ def main(run_dir: str) -> None:
         compile_model(model)
     make_train_functions(strategy, model)
     epochs_done, steps_done = tf.Variable(0), tf.Variable(0)
-    # With what tf.train.Checkpoint does not find: the states of random layers, such as Dropout.
+    # Added because tf.train.Checkpoint misses the states of random layers, such as Dropout.
     others = [each.value for each in model.variables]
     state = {"model": model, "optimizer": model.optimizer, "others": others}
     checkpoint = tf.train.Checkpoint(epoch=epochs_done, step=steps_done, **state)
@@ -173,7 +172,7 @@ def main(run_dir: str) -> None:
         manager.save()
 
     counting = tf.keras.callbacks.LambdaCallback(
-        # First, because the workbench may save when the call returns.
+        # Counted before the call, because the workbench may save when it returns.
         on_train_batch_begin=lambda _, logs=None: steps_done.assign_add(STEPS_PER_EXECUTION),
         on_epoch_end=end_epoch,
     )
@@ -183,7 +182,7 @@ def main(run_dir: str) -> None:
         train_batches, test_batches = make_batches(strategy, int(steps_done.numpy()))
         left = (epoch + 1) * STEPS_PER_EPOCH - int(steps_done.numpy())  # steps of this epoch
         if left <= 0:
-            model.evaluate(test_batches, steps=1, verbose=2)
+            model.evaluate(test_batches, steps=1, verbose=2)  # one call tests on all
             end_epoch()
             continue
         model.fit(
@@ -192,7 +191,7 @@ def main(run_dir: str) -> None:
             epochs=EPOCHS if left == STEPS_PER_EPOCH else epoch + 1,
             steps_per_epoch=left,
             validation_data=test_batches,
-            validation_steps=1,
+            validation_steps=1,  # one call tests on all
             callbacks=[counting],
             shuffle=False,
             verbose=2,
@@ -202,9 +201,9 @@ def main(run_dir: str) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
+    parser.add_argument("--run-dir", default="run", help="folder to continue from and to save in")
     main(parser.parse_args().run_dir)
 
-# The workbench opens this script again with these settings; Python ignores them.
-# config: {"sha256": "9b46ad8af5c63c07", "config": {"strategy": "multi_worker_mirrored", "loop":
+# For the workbench that exported this script, to open it again; Python ignores it.
+# config: {"sha256": "6f6da80e385d1eba", "config": {"strategy": "multi_worker_mirrored", "loop":
 #     "fit", "devices": ["CPU:0"], "workers": 2}}

@@ -1,4 +1,4 @@
-"""The user's model on synthetic data: Mirrored strategy, 2 virtual replicas, Keras fit."""
+"""Your model on synthetic data: Mirrored strategy, 2 virtual replicas, Keras fit."""
 
 import argparse
 import sys
@@ -14,16 +14,16 @@ NUM_TRAIN_EXAMPLES = 10_000  # examples to train on
 NUM_TEST_EXAMPLES = 2_000  # examples to test on
 NUM_FEATURES = 10  # numbers in an example
 NOISE = 0.1  # standard deviation of the score's noise
-PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
-GLOBAL_BATCH_SIZE = PER_REPLICA_BATCH_SIZE * REPLICAS  # examples that all replicas take in a step
+PER_REPLICA_BATCH_SIZE = 64  # examples in a step, of each replica
+GLOBAL_BATCH_SIZE = PER_REPLICA_BATCH_SIZE * REPLICAS  # examples in a step, of all replicas
 EPOCHS = 5  # each followed by a test pass
 STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // GLOBAL_BATCH_SIZE  # an incomplete batch is dropped
-# must divide STEPS_PER_EPOCH: Keras 3 never shortens the last call
+# must divide STEPS_PER_EPOCH, else fit trains too many
 STEPS_PER_EXECUTION = max(n for n in range(1, 14) if STEPS_PER_EPOCH % n == 0)
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """Keep a copy of the model on each virtual CPU; a step sums the gradients of all copies."""
+    """Return a strategy with a copy of the model on each virtual CPU; steps sum their gradients."""
     tf.config.set_visible_devices([], "GPU")
     cpu = tf.config.list_physical_devices("CPU")[0]
     parts = [tf.config.LogicalDeviceConfiguration()] * REPLICAS
@@ -87,7 +87,7 @@ def prepare_model(function: Callable, make_optimizer: Callable | None = None) ->
 
 
 def make_model() -> tf.keras.Model:
-    """The user's model."""
+    """Your own model."""
     del sys.argv[1:]  # they are this script's
     from own_model import build_model  # your own file own_model.py
 
@@ -109,7 +109,7 @@ def main(run_dir: str) -> None:
         model.optimizer.build(model.trainable_variables)
         compile_model(model)
     epochs_done, steps_done = tf.Variable(0), tf.Variable(0)
-    # With what tf.train.Checkpoint does not find: the states of random layers, such as Dropout.
+    # Added because tf.train.Checkpoint misses the states of random layers, such as Dropout.
     others = [each.value for each in model.variables]
     state = {"model": model, "optimizer": model.optimizer, "others": others}
     checkpoint = tf.train.Checkpoint(epoch=epochs_done, step=steps_done, **state)
@@ -121,7 +121,7 @@ def main(run_dir: str) -> None:
         manager.save()
 
     counting = tf.keras.callbacks.LambdaCallback(
-        # First, because the workbench may save when the call returns.
+        # Counted before the call, because the workbench may save when it returns.
         on_train_batch_begin=lambda _, logs=None: steps_done.assign_add(STEPS_PER_EXECUTION),
         on_epoch_end=end_epoch,
     )
@@ -149,9 +149,9 @@ def main(run_dir: str) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
+    parser.add_argument("--run-dir", default="run", help="folder to continue from and to save in")
     main(parser.parse_args().run_dir)
 
-# The workbench opens this script again with these settings; Python ignores them.
-# config: {"sha256": "cadcbd84026223d6", "config": {"loop": "fit", "model":
+# For the workbench that exported this script, to open it again; Python ignores it.
+# config: {"sha256": "37fde6c0b9059f5f", "config": {"loop": "fit", "model":
 #     "own_model.py:build_model", "devices": ["CPU:0"], "replicas": 2}}

@@ -4,11 +4,12 @@ Start a process for each task of the cluster, with its own TF_CONFIG. The first 
     TF_CONFIG='{"cluster": {"chief": ["localhost:2001"], "worker": ["localhost:2002",
         "localhost:2003"], "ps": ["localhost:2004"]},
         "task": {"type": "chief", "index": 0}}' python train.py
+Workers and parameter servers run until you stop them.
 """
 
 import os
 
-os.environ["TF_USE_LEGACY_KERAS"] = "1"  # fit of Keras 3 has no parameter servers: keras#18624
+os.environ["TF_USE_LEGACY_KERAS"] = "1"  # needs tf_keras; Keras 3 has no such fit: keras#18624
 
 import argparse
 import functools
@@ -24,7 +25,7 @@ NUM_TRAIN_EXAMPLES = 10_000  # examples to train on
 NUM_TEST_EXAMPLES = 2_000  # examples to test on
 NUM_FEATURES = 10  # numbers in an example
 NOISE = 0.1  # standard deviation of the score's noise
-PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
+PER_REPLICA_BATCH_SIZE = 64  # examples in a step, of each replica
 EPOCHS = 5  # each followed by a test pass
 STEPS_PER_EPOCH = NUM_TRAIN_EXAMPLES // PER_REPLICA_BATCH_SIZE  # an incomplete batch is dropped
 OPTIMIZER = tf.keras.optimizers.Adam  # called with LEARNING_RATE
@@ -83,7 +84,7 @@ def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
 
 
 def make_batches() -> tuple[Callable, tf.data.Dataset]:
-    """Return a function of a step, which makes a worker's batches from there on, and the tests.
+    """Return a function that makes a worker's batches from a step on, and the test batches.
 
     Worker w of W takes the batches w, w + W, w + 2W, ... of all epochs. Workers do not wait for
     each other, so an epoch is a number of steps rather than one pass through the data, and runs
@@ -93,7 +94,7 @@ def make_batches() -> tuple[Callable, tf.data.Dataset]:
         examples, tests = tf.nest.map_structure(tf.constant, make_data())
 
     def train(start_step: int, _: tf.distribute.InputContext | None = None) -> tf.data.Dataset:
-        # Not input_pipeline_id, which is 0 in every worker here.
+        # Not InputContext.input_pipeline_id, which is 0 in every worker here.
         worker = tf.distribute.coordinator.experimental_get_current_worker_index()
 
         def batch_at(own: tf.Tensor) -> tuple[tf.Tensor, ...]:
@@ -122,7 +123,7 @@ def make_model() -> tf.keras.Model:
 
 
 def make_tester() -> tf.keras.Model:
-    """Return a model for tests in this process, which gets the weights of the trained one."""
+    """Return a model that is tested and saved here, with the weights of the trained one."""
     tester = make_model()
     tester.compile(tester.optimizer, tester.loss, metrics=["accuracy"])
     return tester
@@ -170,9 +171,9 @@ def main(run_dir: str) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
+    parser.add_argument("--run-dir", default="run", help="folder to continue from and to save in")
     main(parser.parse_args().run_dir)
 
-# The workbench opens this script again with these settings; Python ignores them.
-# config: {"sha256": "961b9efd5ac0dfd1", "config": {"strategy": "parameter_server", "loop": "fit",
+# For the workbench that exported this script, to open it again; Python ignores it.
+# config: {"sha256": "9518a16cf38190c3", "config": {"strategy": "parameter_server", "loop": "fit",
 #     "devices": ["CPU:0"], "workers": 2, "parameter_servers": 1}}

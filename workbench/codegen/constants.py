@@ -124,8 +124,8 @@ def _planned(plan: Plan, used: frozenset[str]) -> Iterator[tuple[str, str, str]]
 
 def _batch_sizes(plan: Plan, used: frozenset[str]) -> Iterator[tuple[str, str, str]]:
     """Yield the size that the config gives, as a number, and the other, which follows from it."""
-    in_all = "GLOBAL_BATCH_SIZE", "examples that all replicas take in a step"
-    each = "PER_REPLICA_BATCH_SIZE", "examples that each replica takes in a step"
+    in_all = "GLOBAL_BATCH_SIZE", "examples in a step, of all replicas"
+    each = "PER_REPLICA_BATCH_SIZE", "examples in a step, of each replica"
     replicas = _replicas(plan, used)
     config = plan.config
     if config.per_replica_batch_size is None and config.global_batch_size is not None:
@@ -178,7 +178,7 @@ def _steps_per_epoch(plan: Plan) -> tuple[str, str]:
 def _steps_per_execution(plan: Plan) -> tuple[str, str]:
     in_call = "steps in one call of a graph function, at most"
     if plan.loop == "fit" and plan.synchronous:
-        in_call = "must divide STEPS_PER_EPOCH: Keras 3 never shortens the last call"
+        in_call = "must divide STEPS_PER_EPOCH, else fit trains too many"
         if plan.graph_steps == plan.steps_per_epoch and plan.steps_per_call is None:
             return "STEPS_PER_EPOCH", in_call
         if plan.graph_steps > 1 and plan.pipeline != "indexed":
@@ -202,7 +202,7 @@ def _device_constants(plan: Plan) -> Iterator[tuple[str, str, str]]:
     yield "COMMUNICATION", _communication(plan.config), "how gradients are summed"
     policy = f"tf.data.experimental.AutoShardPolicy.{plan.auto_shard.upper()}"
     alone = plan.workers == 1
-    split = "no effect in one process" if alone else "how training data is split among workers"
+    split = "no effect in one process" if alone else "how data is split among workers"
     yield "AUTO_SHARD", policy, split
     yield _of(plan.config, "data_files")
 

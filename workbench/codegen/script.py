@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ..plan import Plan
 
-_LEGACY = "fit of Keras 3 has no parameter servers: keras#18624"
+_LEGACY = "needs tf_keras; Keras 3 has no such fit: keras#18624"
 OWN = "# ---- Your own {field}: {function}. ----"
 """The mark above the code of the user's own function, which ends at the workbench's check."""
 _GIVES = {"model": " -> tf.keras.Model", "data": " -> tuple", "step": " -> tuple"}
@@ -34,15 +34,16 @@ FIRST_PORT = 2001
 ENTRY = 'if __name__ == "__main__":'
 ENTRY_BODY = """\
     parser = argparse.ArgumentParser()
-    parser.add_argument("--run-dir", default="run", help="keeps checkpoints and the model")
+    parser.add_argument("--run-dir", default="run", help="folder to continue from and to save in")
 """
-FOR_US = "# The workbench opens this script again with these settings; Python ignores them."
+FOR_US = "# For the workbench that exported this script, to open it again; Python ignores it."
 """What the last lines are for."""
 STARTING = """
 Start a process for each task of the cluster, with its own TF_CONFIG. The first one is:
 {command}
 """
 EVALUATOR = 'The evaluator has the same cluster, and "task": {"type": "evaluator", "index": 0}.'
+ENDLESS = "Workers and parameter servers run until you stop them."
 RUN_MAIN = "    main(parser.parse_args().run_dir)"
 RUN_TASK = """\
     task = tf.distribute.cluster_resolver.TFConfigClusterResolver().task_type
@@ -126,8 +127,8 @@ def _docstring(plan: Plan, title: str) -> str:
         f'"task": {own_place}}}\' python train.py',
     ]
     command = indent(("\n" + " " * 4).join(lines), " " * 4)
-    if plan.evaluator:
-        command += f"\n{EVALUATOR}"
+    more = [EVALUATOR] * plan.evaluator + [ENDLESS] * (not plan.synchronous)
+    command = "\n".join([command, *more])
     return f'"""{title}\n{STARTING.format(command=command)}"""'
 
 
@@ -233,7 +234,7 @@ def _named(field: str, own: OwnFunction, through: tuple[str, ...] | None) -> Lif
         return lift(f"import functools\n\n{name} = {partial}\n")
     body = indent("\n".join([*_imports(field, own), f"return {called}"]), " " * 4)
     needed = "".join(f"import {each}\n" for each in ("importlib", "sys") if f"{each}." in body)
-    head = f'def {name}({", ".join(taken)}){_GIVES[field]}:\n    """The user\'s {field}."""\n'
+    head = f'def {name}({", ".join(taken)}){_GIVES[field]}:\n    """Your own {field}."""\n'
     return lift(f"{needed}\n{head}{body}\n")
 
 
@@ -254,13 +255,13 @@ def _imports(field: str, own: OwnFunction) -> Iterator[str]:
 
 
 def _title(plan: Plan) -> str:
-    model = catalog.MODELS[plan.model].label if plan.own_model is None else "The user's model"
+    model = catalog.MODELS[plan.model].label if plan.own_model is None else "Your model"
     loop = "custom loop" if plan.loop == "custom" else f"Keras {'2 ' * plan.legacy_keras}fit"
     return f"{model} on {_data(plan)}: {plan.strategy_label} strategy, {plan.who_trains}, {loop}."
 
 
 def _data(plan: Plan) -> str:
     if plan.own_data is not None:
-        return "the user's data"
+        return "your data"
     row = catalog.DATA[plan.data]
     return row.label if row.files else f"{row.label.lower()} data"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def compile_model__built_in(model: tf.keras.Model) -> None:
-    """Choose what `fit` measures, and how many steps it does in a call."""
+    """Choose what `fit` measures, and how many steps a call of its graph function does."""
     model.compile(model.optimizer, model.loss, metrics=[ACCURACY("accuracy")], jit_compile=False)
     model.steps_per_execution = STEPS_PER_EXECUTION
 
@@ -38,14 +38,14 @@ def compile_model__led_own(model: tf.keras.Model) -> None:
 
 
 def make_tester__built_in() -> tf.keras.Model:
-    """Return a model for tests in this process, which gets the weights of the trained one."""
+    """Return a model that is tested and saved here, with the weights of the trained one."""
     tester = make_model()
     tester.compile(tester.optimizer, tester.loss, metrics=["accuracy"])
     return tester
 
 
 def make_tester__own() -> tf.keras.Model:
-    """Return a model for tests in this process, which gets the weights of the trained one."""
+    """Return a model that is tested and saved here, with the weights of the trained one."""
     return make_model()
 
 

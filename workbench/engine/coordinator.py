@@ -30,7 +30,7 @@ def main__custom(run_dir: str) -> None:
         model = make_model()
         model.optimizer.build(model.trainable_variables)
     tester = make_tester()
-    # The optimizer of Keras 3 loses some of its count when workers do not wait for each other.
+    # Counted here, because Keras 3's optimizer misses steps of workers that do not wait.
     epochs_done, steps_done = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
     state = {"model": model, "optimizer": model.optimizer}
     checkpoint = tf.train.Checkpoint(epoch=epochs_done, step=steps_done, **state)
@@ -45,7 +45,7 @@ def main__custom(run_dir: str) -> None:
         call = None
         while (left := (epoch + 1) * STEPS_PER_EPOCH - int(steps_done.numpy())) > 0:
             steps = min(STEPS_PER_EXECUTION, left)
-            steps_done.assign_add(steps)  # first: the workbench may save when schedule returns
+            steps_done.assign_add(steps)  # counted first: the workbench may save while it waits
             call = coordinator.schedule(train, args=(batches, tf.constant(steps)))
         coordinator.join()
         last = call.fetch() if call else {}

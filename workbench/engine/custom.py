@@ -26,7 +26,7 @@ def main__alone(run_dir: str) -> None:
         train_step, test_step, train_metrics, test_metrics = make_steps(model)
     metrics = [*train_metrics, *test_metrics]
     epochs_done, steps_done = tf.Variable(0), tf.Variable(0)
-    # With what tf.train.Checkpoint does not find: states of random layers, metrics of Keras.
+    # Added because tf.train.Checkpoint misses states of random layers, and metrics of Keras.
     others = [each.value for part in (model, *train_metrics) for each in part.variables]
     state = {"model": model, "optimizer": model.optimizer, "others": others}
     checkpoint = tf.train.Checkpoint(epoch=epochs_done, step=steps_done, **state)
@@ -39,7 +39,7 @@ def main__alone(run_dir: str) -> None:
     for epoch in range(int(epochs_done.numpy()), EPOCHS):
         while (left := (epoch + 1) * STEPS_PER_EPOCH - int(steps_done.numpy())) > 0:
             steps = min(STEPS_PER_EXECUTION, left)
-            steps_done.assign_add(steps)  # first: the workbench may save when train returns
+            steps_done.assign_add(steps)  # counted first: the workbench may save when train returns
             train(train_batches, tf.constant(steps))
         test(test_batches)
         results = ", ".join(f"{metric.name} {metric.result():.4f}" for metric in metrics)
@@ -62,7 +62,7 @@ def main__workers(run_dir: str) -> None:
         train_step, test_step, train_metrics, test_metrics = make_steps(model)
     metrics = [*train_metrics, *test_metrics]
     epochs_done, steps_done = tf.Variable(0), tf.Variable(0)
-    # With what tf.train.Checkpoint does not find: states of random layers, metrics of Keras.
+    # Added because tf.train.Checkpoint misses states of random layers, and metrics of Keras.
     others = [each.value for part in (model, *train_metrics) for each in part.variables]
     state = {"model": model, "optimizer": model.optimizer, "others": others}
     checkpoint = tf.train.Checkpoint(epoch=epochs_done, step=steps_done, **state)
@@ -85,7 +85,7 @@ def main__workers(run_dir: str) -> None:
     for epoch in range(int(epochs_done.numpy()), EPOCHS):
         while (left := (epoch + 1) * STEPS_PER_EPOCH - int(steps_done.numpy())) > 0:
             steps = min(STEPS_PER_EXECUTION, left)
-            steps_done.assign_add(steps)  # first: the workbench may save when train returns
+            steps_done.assign_add(steps)  # counted first: the workbench may save when train returns
             train(train_batches, tf.constant(steps))
         test(test_batches)
         results = zip(metrics, take_results())
@@ -104,7 +104,7 @@ def main__own_alone(run_dir: str) -> None:
         model = make_model()
         model.optimizer.build(model.trainable_variables)
     epochs_done, steps_done, trained = tf.Variable(0), tf.Variable(0), tf.Variable("")
-    # With what tf.train.Checkpoint does not find: states of random layers, metrics of Keras.
+    # Added because tf.train.Checkpoint misses states of random layers, and metrics of Keras.
     others = [each.value for part in (model, *model.metrics) for each in part.variables]
     state = {"model": model, "optimizer": model.optimizer, "others": others, "trained": trained}
     checkpoint = tf.train.Checkpoint(epoch=epochs_done, step=steps_done, **state)
@@ -124,7 +124,7 @@ def main__own_alone(run_dir: str) -> None:
     for epoch in range(int(epochs_done.numpy()), EPOCHS):
         while (left := (epoch + 1) * STEPS_PER_EPOCH - int(steps_done.numpy())) > 0:
             steps = min(STEPS_PER_EXECUTION, left)
-            steps_done.assign_add(steps)  # first: the workbench may save when train returns
+            steps_done.assign_add(steps)  # counted first: the workbench may save when train returns
             train(train_batches, tf.constant(steps))
         results = take_results()
         if not trained.numpy():  # else a checkpoint was made in the test pass
@@ -146,7 +146,7 @@ def main__own_workers(run_dir: str) -> None:
         model = make_model()
         model.optimizer.build(model.trainable_variables)
     epochs_done, steps_done, trained = tf.Variable(0), tf.Variable(0), tf.Variable("")
-    # With what tf.train.Checkpoint does not find: states of random layers, metrics of Keras.
+    # Added because tf.train.Checkpoint misses states of random layers, and metrics of Keras.
     others = [each.value for part in (model, *model.metrics) for each in part.variables]
     state = {"model": model, "optimizer": model.optimizer, "others": others, "trained": trained}
     checkpoint = tf.train.Checkpoint(epoch=epochs_done, step=steps_done, **state)
@@ -168,7 +168,7 @@ def main__own_workers(run_dir: str) -> None:
     for epoch in range(int(epochs_done.numpy()), EPOCHS):
         while (left := (epoch + 1) * STEPS_PER_EPOCH - int(steps_done.numpy())) > 0:
             steps = min(STEPS_PER_EXECUTION, left)
-            steps_done.assign_add(steps)  # first: the workbench may save when train returns
+            steps_done.assign_add(steps)  # counted first: the workbench may save when train returns
             train(train_batches, tf.constant(steps))
         results = take_results()
         if not trained.numpy():  # else a checkpoint was made in the test pass

@@ -25,7 +25,7 @@ def main__alone(run_dir: str) -> None:
         model.optimizer.build(model.trainable_variables)
         compile_model(model)
     epochs_done, steps_done = tf.Variable(0), tf.Variable(0)
-    # With what tf.train.Checkpoint does not find: the states of random layers, such as Dropout.
+    # Added because tf.train.Checkpoint misses the states of random layers, such as Dropout.
     others = [each.value for each in model.variables]
     state = {"model": model, "optimizer": model.optimizer, "others": others}
     checkpoint = tf.train.Checkpoint(epoch=epochs_done, step=steps_done, **state)
@@ -37,7 +37,7 @@ def main__alone(run_dir: str) -> None:
         manager.save()
 
     counting = tf.keras.callbacks.LambdaCallback(
-        # First, because the workbench may save when the call returns.
+        # Counted before the call, because the workbench may save when it returns.
         on_train_batch_begin=lambda _, logs=None: steps_done.assign_add(STEPS_PER_EXECUTION),
         on_epoch_end=end_epoch,
     )
@@ -73,7 +73,7 @@ def main__loops(run_dir: str) -> None:
         compile_model(model)
     make_train_functions(strategy, model)
     epochs_done, steps_done = tf.Variable(0), tf.Variable(0)
-    # With what tf.train.Checkpoint does not find: the states of random layers, such as Dropout.
+    # Added because tf.train.Checkpoint misses the states of random layers, such as Dropout.
     others = [each.value for each in model.variables]
     state = {"model": model, "optimizer": model.optimizer, "others": others}
     checkpoint = tf.train.Checkpoint(epoch=epochs_done, step=steps_done, **state)
@@ -85,7 +85,7 @@ def main__loops(run_dir: str) -> None:
         manager.save()
 
     counting = tf.keras.callbacks.LambdaCallback(
-        # First, because the workbench may save when the call returns.
+        # Counted before the call, because the workbench may save when it returns.
         on_train_batch_begin=lambda _, logs=None: steps_done.assign_add(STEPS_PER_EXECUTION),
         on_epoch_end=end_epoch,
     )
@@ -95,7 +95,7 @@ def main__loops(run_dir: str) -> None:
         train_batches, test_batches = make_batches(strategy, int(steps_done.numpy()))
         left = (epoch + 1) * STEPS_PER_EPOCH - int(steps_done.numpy())  # steps of this epoch
         if left <= 0:
-            model.evaluate(test_batches, steps=1, verbose=2)
+            model.evaluate(test_batches, steps=1, verbose=2)  # one call tests on all
             end_epoch()
             continue
         model.fit(
@@ -104,7 +104,7 @@ def main__loops(run_dir: str) -> None:
             epochs=EPOCHS if left == STEPS_PER_EPOCH else epoch + 1,
             steps_per_epoch=left,
             validation_data=test_batches,
-            validation_steps=1,
+            validation_steps=1,  # one call tests on all
             callbacks=[counting],
             shuffle=False,
             verbose=2,
@@ -123,7 +123,7 @@ def main__loops_workers(run_dir: str) -> None:
         compile_model(model)
     make_train_functions(strategy, model)
     epochs_done, steps_done = tf.Variable(0), tf.Variable(0)
-    # With what tf.train.Checkpoint does not find: the states of random layers, such as Dropout.
+    # Added because tf.train.Checkpoint misses the states of random layers, such as Dropout.
     others = [each.value for each in model.variables]
     state = {"model": model, "optimizer": model.optimizer, "others": others}
     checkpoint = tf.train.Checkpoint(epoch=epochs_done, step=steps_done, **state)
@@ -137,7 +137,7 @@ def main__loops_workers(run_dir: str) -> None:
         manager.save()
 
     counting = tf.keras.callbacks.LambdaCallback(
-        # First, because the workbench may save when the call returns.
+        # Counted before the call, because the workbench may save when it returns.
         on_train_batch_begin=lambda _, logs=None: steps_done.assign_add(STEPS_PER_EXECUTION),
         on_epoch_end=end_epoch,
     )
@@ -147,7 +147,7 @@ def main__loops_workers(run_dir: str) -> None:
         train_batches, test_batches = make_batches(strategy, int(steps_done.numpy()))
         left = (epoch + 1) * STEPS_PER_EPOCH - int(steps_done.numpy())  # steps of this epoch
         if left <= 0:
-            model.evaluate(test_batches, steps=1, verbose=2)
+            model.evaluate(test_batches, steps=1, verbose=2)  # one call tests on all
             end_epoch()
             continue
         model.fit(
@@ -156,7 +156,7 @@ def main__loops_workers(run_dir: str) -> None:
             epochs=EPOCHS if left == STEPS_PER_EPOCH else epoch + 1,
             steps_per_epoch=left,
             validation_data=test_batches,
-            validation_steps=1,
+            validation_steps=1,  # one call tests on all
             callbacks=[counting],
             shuffle=False,
             verbose=2,

@@ -237,7 +237,7 @@ def make_batches__files(
 
 
 def make_batches__per_worker() -> tuple[Callable, tf.data.Dataset]:
-    """Return a function of a step, which makes a worker's batches from there on, and the tests.
+    """Return a function that makes a worker's batches from a step on, and the test batches.
 
     Worker w of W takes the batches w, w + W, w + 2W, ... of all epochs. Workers do not wait for
     each other, so an epoch is a number of steps rather than one pass through the data, and runs
@@ -247,7 +247,7 @@ def make_batches__per_worker() -> tuple[Callable, tf.data.Dataset]:
         examples, tests = tf.nest.map_structure(tf.constant, make_data())
 
     def train(start_step: int, _: tf.distribute.InputContext | None = None) -> tf.data.Dataset:
-        # Not input_pipeline_id, which is 0 in every worker here.
+        # Not InputContext.input_pipeline_id, which is 0 in every worker here.
         worker = tf.distribute.coordinator.experimental_get_current_worker_index()
 
         def batch_at(own: tf.Tensor) -> tuple[tf.Tensor, ...]:
@@ -306,14 +306,14 @@ def make_batches__cached(
 
 
 def make_batches__dataset_per_worker() -> tuple[Callable, tf.data.Dataset]:
-    """Return a function of a step, which makes a worker's batches from there on, and the tests.
+    """Return a function that makes a worker's batches from a step on, and the test batches.
 
     Worker w of W takes the batches w, w + W, w + 2W, ... of all epochs. Its share of the steps that
     are done is read again and skipped.
     """
 
     def train(start_step: int, _: tf.distribute.InputContext | None = None) -> tf.data.Dataset:
-        # Not input_pipeline_id, which is 0 in every worker here.
+        # Not InputContext.input_pipeline_id, which is 0 in every worker here.
         worker = tf.distribute.coordinator.experimental_get_current_worker_index()
         examples, _test = make_data()
         # The inner repeat fills an epoch longer than the data; take ends a shorter epoch.

@@ -18,7 +18,7 @@ def make_steps__built_in(model: tf.keras.Model) -> tuple:
     def measured_losses(batch: tuple[tf.Tensor, ...], metrics: tuple, training: bool) -> tf.Tensor:
         features, labels = batch
         outputs = tf.cast(model(features, training=training), tf.keras.backend.floatx())
-        losses = model.loss.call(labels, outputs) + sum(model.losses)
+        losses = model.loss.call(labels, outputs) + sum(model.losses)  # of each example
         mean_loss, accuracy = metrics
         mean_loss.update_state(losses)
         accuracy.update_state(labels, outputs)
@@ -48,7 +48,7 @@ def make_steps__built_in_general(model: tf.keras.Model) -> tuple:
     def measured_losses(batch: tuple[tf.Tensor, ...], metrics: tuple, training: bool) -> tf.Tensor:
         features, labels = batch
         outputs = tf.cast(model(features, training=training), tf.keras.backend.floatx())
-        losses = model.loss.call(labels, outputs) + sum(model.losses)
+        losses = model.loss.call(labels, outputs) + sum(model.losses)  # of each example
         mean_loss, accuracy = metrics
         mean_loss.update_state(losses)
         accuracy.update_state(labels, outputs)

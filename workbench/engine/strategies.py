@@ -90,7 +90,7 @@ def make_strategy__default_cpu() -> tf.distribute.Strategy:
 
 
 def make_strategy__mirrored_cpu() -> tf.distribute.Strategy:
-    """Keep a copy of the model on each virtual CPU; a step sums the gradients of all copies."""
+    """Return a strategy with a copy of the model on each virtual CPU; steps sum their gradients."""
     tf.config.set_visible_devices([], "GPU")
     cpu = tf.config.list_physical_devices("CPU")[0]
     parts = [tf.config.LogicalDeviceConfiguration()] * REPLICAS
@@ -100,7 +100,7 @@ def make_strategy__mirrored_cpu() -> tf.distribute.Strategy:
 
 
 def make_strategy__multi_worker_cpu() -> tf.distribute.Strategy:
-    """Keep a copy of the model on each worker's CPU; a step sums the gradients of all copies."""
+    """Return a strategy with a model copy on each worker's CPU; steps sum their gradients."""
     tf.config.set_visible_devices([], "GPU")
     return tf.distribute.MultiWorkerMirroredStrategy(communication_options=COMMUNICATION)
 
@@ -136,12 +136,12 @@ def make_strategy__default_gpu() -> tf.distribute.Strategy:
 
 
 def make_strategy__mirrored_gpu() -> tf.distribute.Strategy:
-    """Keep a copy of the model on each GPU; a step sums the gradients of all copies."""
+    """Return a strategy with a copy of the model on each GPU; steps sum their gradients."""
     return tf.distribute.MirroredStrategy(open_gpus(), cross_device_ops=CROSS_DEVICE_OPS)
 
 
 def make_strategy__multi_worker_gpu() -> tf.distribute.Strategy:
-    """Keep a copy of the model on each worker's GPUs; a step sums the gradients of all copies."""
+    """Return a strategy with a model copy on each worker's GPUs; steps sum their gradients."""
     index = json.loads(os.environ.get("TF_CONFIG") or "{}").get("task", {}).get("index", 0)
     each = len(DEVICES) // WORKERS
     open_gpus(DEVICES[index * each : (index + 1) * each])
@@ -181,7 +181,7 @@ def make_strategy__central_storage_virtual_gpu() -> tf.distribute.Strategy:
 
 
 def make_strategy__mirrored_virtual_gpu() -> tf.distribute.Strategy:
-    """Keep a copy of the model on each virtual GPU; they share the memory of one GPU."""
+    """Return a strategy with a copy of the model on each virtual GPU; they share a GPU's memory."""
     found = {gpu.name.split(":", 1)[1]: gpu for gpu in tf.config.list_physical_devices("GPU")}
     if not set(DEVICES) <= set(found):
         raise SystemExit(f"Needs {DEVICES}; found {list(found)}. Change DEVICES to a GPU found.")
@@ -194,7 +194,7 @@ def make_strategy__mirrored_virtual_gpu() -> tf.distribute.Strategy:
 
 
 def make_strategy__multi_worker_hosts_gpu() -> tf.distribute.Strategy:
-    """Keep a copy of the model on each host's GPUs; a step sums the gradients of all copies."""
+    """Return a strategy with a copy of the model on each host's GPUs; steps sum their gradients."""
     open_gpus()
     return tf.distribute.MultiWorkerMirroredStrategy(communication_options=COMMUNICATION)
 
