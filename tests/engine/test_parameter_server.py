@@ -1,14 +1,18 @@
 """Asynchronous workers: every step recorded once, and a killed worker restarts."""
 
 import os
+import shutil
 import signal
+import subprocess
+import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.engine.tasks import task_of, tasks_of
-from tests.engine.training import ENDLESS, write_run
+from tests.engine.tasks import cluster_variables, task_of, tasks_of
+from tests.engine.training import ENDLESS, weights, weights_in, write_run
 from tests.forked import run_code, run_program
 from tests.machines import LAPTOP
 from tests.runs.run_folders import event_of, pid_of
@@ -246,6 +250,27 @@ def test_the_model_of_a_run_with_legacy_keras_loads_with_its_optimizer_beside_ke
     assert module.startswith("tf_keras")
     assert int(count) > 0
     assert optimizer == "Adam"
+
+
+@pytest.mark.parametrize("name", ["fitted", "evaluated"])
+def test_a_script_started_again_after_its_end_saves_the_trained_model(
+    name: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    run: Run = request.getfixturevalue(name)
+    shutil.copytree(run.dir / "checkpoints", tmp_path / "run" / "checkpoints")
+    command = [sys.executable, str(run.dir / "train.py")]
+    with cluster_variables({"chief": 1, "worker": 2, "ps": 1}) as named, ExitStack() as stack:
+        begun = []
+        for variables in named:
+            environment = {**os.environ, **variables}
+            process = subprocess.Popen(command, cwd=tmp_path, env=environment)
+            begun.append(stack.enter_context(process))
+            stack.callback(process.kill)
+        assert begun[0].wait(LIMIT_SECONDS) == 0
+    saved = weights_in(tmp_path / "run" / "model.keras")
+    assert len(saved) > 0
+    # Keras 2 also saves metrics, which only a test makes.
+    np.testing.assert_array_equal(saved, weights(run)[: len(saved)])
 
 
 def test_an_evaluator_tests_the_newest_checkpoint_and_the_last_one(evaluated: Run) -> None:

@@ -130,7 +130,7 @@ def make_loops(
 def make_train_functions(strategy: tf.distribute.Strategy, model: tf.keras.Model) -> None:
     """Make the functions that `fit` calls.
 
-    Those of Keras 3 fail with several workers (keras#20585), and know no text or stacks.
+    Those of Keras 3 fail with several workers (keras#20585), and take no stacks of batches.
     """
     train, test = make_loops(strategy, model.train_step, model.test_step)
     results = tf.function(model.get_metrics_result)
@@ -205,5 +205,5 @@ if __name__ == "__main__":
     main(parser.parse_args().run_dir)
 
 # For the workbench that exported this script, to open it again; Python ignores it.
-# config: {"sha256": "6f6da80e385d1eba", "config": {"strategy": "multi_worker_mirrored", "loop":
+# config: {"sha256": "5cc31881dd73de90", "config": {"strategy": "multi_worker_mirrored", "loop":
 #     "fit", "devices": ["CPU:0"], "workers": 2}}

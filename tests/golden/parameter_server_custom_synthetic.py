@@ -194,6 +194,7 @@ def main(run_dir: str) -> None:
         tester.evaluate(test_batches, verbose=2)
         epochs_done.assign(epoch + 1)
         manager.save()
+    tester.set_weights(model.get_weights())  # also if all epochs were done before
     tester.save(f"{run_dir}/model.keras")
 
 
@@ -203,5 +204,5 @@ if __name__ == "__main__":
     main(parser.parse_args().run_dir)
 
 # For the workbench that exported this script, to open it again; Python ignores it.
-# config: {"sha256": "8a383e022511903b", "config": {"strategy": "parameter_server", "devices":
+# config: {"sha256": "79b8e579427cdd9f", "config": {"strategy": "parameter_server", "devices":
 #     ["CPU:0"], "workers": 2, "parameter_servers": 1}}

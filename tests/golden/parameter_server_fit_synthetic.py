@@ -166,6 +166,7 @@ def main(run_dir: str) -> None:
         tester.evaluate(test_batches, verbose=2)
         epochs_done.assign(epoch + 1)
         manager.save()
+    tester.set_weights(model.get_weights())  # also if all epochs were done before
     tester.save(f"{run_dir}/model.keras")
 
 
@@ -175,5 +176,5 @@ if __name__ == "__main__":
     main(parser.parse_args().run_dir)
 
 # For the workbench that exported this script, to open it again; Python ignores it.
-# config: {"sha256": "9518a16cf38190c3", "config": {"strategy": "parameter_server", "loop": "fit",
+# config: {"sha256": "95411b11406fea17", "config": {"strategy": "parameter_server", "loop": "fit",
 #     "devices": ["CPU:0"], "workers": 2, "parameter_servers": 1}}

@@ -19,7 +19,7 @@ def compile_model__built_in(model: tf.keras.Model) -> None:
 def compile_model__own(model: tf.keras.Model) -> None:
     """Choose how many steps `fit` does in a call; your function has compiled the rest."""
     model.steps_per_execution = STEPS_PER_EXECUTION
-    model.jit_compile = False  # XLA cannot compile the sums over replicas
+    model.jit_compile = False  # XLA cannot compile the sums over replicas on CPUs
 
 
 def compile_model__led(model: tf.keras.Model) -> None:

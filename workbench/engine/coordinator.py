@@ -55,6 +55,7 @@ def main__custom(run_dir: str) -> None:
         tester.evaluate(test_batches, verbose=2)
         epochs_done.assign(epoch + 1)
         manager.save()
+    tester.set_weights(model.get_weights())  # also if all epochs were done before
     tester.save(f"{run_dir}/model.keras")
 
 
@@ -85,6 +86,7 @@ def main__fit(run_dir: str) -> None:
         tester.evaluate(test_batches, verbose=2)
         epochs_done.assign(epoch + 1)
         manager.save()
+    tester.set_weights(model.get_weights())  # also if all epochs were done before
     tester.save(f"{run_dir}/model.keras")
 
 

@@ -69,7 +69,7 @@ def make_loop(strategy: tf.distribute.Strategy, train_step: Callable) -> Callabl
 def make_train_functions(strategy: tf.distribute.Strategy, model: tf.keras.Model) -> None:
     """Make the functions that `fit` calls.
 
-    Those of Keras 3 fail with several workers (keras#20585), and know no text or stacks.
+    Those of Keras 3 fail with several workers (keras#20585), and take no stacks of batches.
     """
     train, test = make_loops(strategy, model.train_step, model.test_step)
     results = tf.function(model.get_metrics_result)
