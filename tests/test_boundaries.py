@@ -45,7 +45,7 @@ ROOMS: dict[str, set[str]] = {
     "feed": {"catalog", "devices", "plan", "points", "runs", "units"},
     "experiments": {
         *("config", "catalog", "charts", "codegen", "devices", "fields", "flock", "interval"),
-        *("lazy", "plan", "runs"),
+        *("lazy", "plan", "runs", "units"),
     },
     "errors": {"config", "fields", "report", "runs"},
     "free_path": {"runs"},

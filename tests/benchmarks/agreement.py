@@ -13,7 +13,7 @@ import tempfile
 
 from tests.benchmarks.report import Limit, print_line
 from workbench.cli.commands.matrix import report
-from workbench.experiments import Matrix, run_matrix
+from workbench.experiments import Matrix, matrix_of, start_matrix
 
 QUICK_STEPS = 20
 PASSING = Limit("cells that pass", "of 14", at_least=12, always=True)
@@ -48,7 +48,9 @@ def main() -> int:
     reached = True
     for data in [chosen.data] if chosen.data else LOSS:
         with tempfile.TemporaryDirectory() as folder:
-            done = run_matrix(QUICK_STEPS if chosen.quick else None, data, folder)
+            begun = start_matrix(QUICK_STEPS if chosen.quick else None, data, folder)
+            begun.wait()
+            done = matrix_of(begun)
         print_line(report(done))
         passed = sum(cell.status == "pass" for cell in done.cells)
         judged = [

@@ -31,7 +31,7 @@ from tests.forking.processes import server_process
 from workbench import catalog
 from workbench.config import RunConfig
 from workbench.devices import Devices, detect
-from workbench.experiments import run_matrix
+from workbench.experiments import matrix_of, start_matrix
 from workbench.experiments.agreement import certify
 from workbench.forking.program.server import KEEPER
 from workbench.plan import make_plan
@@ -239,10 +239,11 @@ def programs(bench: Bench, rounds: int) -> bool:
 def matrix(bench: Bench, rounds: int) -> bool:
     """Compare the forked matrix with the cold one: its time, and each cell's losses and weights."""
     few = {"steps": 20, "strategies": ("one_device", "mirrored")} if rounds == 1 else {}
-    done = {
-        way: run_matrix(runs_dir=bench.root, devices=bench.devices, start=way, **few)
-        for way in WAYS
-    }
+    done = {}
+    for way in WAYS:
+        begun = start_matrix(runs_dir=bench.root, devices=bench.devices, start=way, **few)
+        begun.wait()
+        done[way] = matrix_of(begun)
     for way in WAYS:
         print_line(f"matrix, {way}: {done[way].seconds:.0f} s, {len(done[way].cells)} cells")
     alone, every, unlike = [], [], 0

@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.benchmarks.report import Limit, print_line
 from tests.engine.shapes import DATA, RANDOM
 from workbench.cli.commands.matrix import report
-from workbench.experiments import Matrix, run_matrix
+from workbench.experiments import Matrix, matrix_of, start_matrix
 
 FILE = Path(__file__).parents[1] / "engine" / "own_shapes.py"
 STEPS, QUICK_STEPS = 100, 10
@@ -29,7 +29,9 @@ LOSS = Limit("largest difference of a step's loss, deterministic", "", at_most=1
 def run(shape: str, folder: str, steps: int) -> Matrix:
     """Run the cells of a shape."""
     data, model = (f"{FILE}:{name}" for name in (DATA[shape], shape))
-    return run_matrix(steps, data, folder, model=model, strategies=STRATEGIES)
+    begun = start_matrix(steps, data, folder, model=model, strategies=STRATEGIES)
+    begun.wait()
+    return matrix_of(begun)
 
 
 def main() -> int:

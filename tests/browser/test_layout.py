@@ -18,11 +18,10 @@ from tests.browser.run_page import RunPage
 from tests.browser.sidebar_page import SidebarPage
 from tests.experiments.scalings import KNOWN_NOISE, scaling_of
 from tests.experiments.timed_runs import TWO, timed_run
-from tests.experiments.written import write_comparison
+from tests.experiments.written import write_comparison, write_matrix
 from tests.report.evaluations import EVALUATION
 from tests.verdict import verdicts
 from tests.widgets.folders import CONFIG, write_model, write_run
-from tests.widgets.matrices import keep_matrix
 from workbench.experiments import Cell, Group, make_table, recommend
 from workbench.report import Compared
 from workbench.report import write_comparison as write_page
@@ -155,7 +154,7 @@ def open_all(part: Locator) -> None:
 
 def test_the_form_and_every_tab(lab: LabPage, runs: Path, measured: Run, looks: Looks) -> None:
     write_comparison(runs, RATES)
-    keep_matrix(runs, "matrix-20260101-000000", CELLS)
+    write_matrix(runs, "matrix-20260101-000000", CELLS)
     panel = PanelPage(lab)
     panel.open()
     looks.at("form", panel.form)

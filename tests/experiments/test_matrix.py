@@ -3,22 +3,27 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+from collections import Counter
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
 
 from tests.engine.tasks import cluster_variables
+from tests.experiments.written import write_request
 from tests.machines import FOUR_GPUS, LAPTOP, ONE_GPU, TPU_STAND_IN, TPU_VM
+from tests.waiting import LIMIT_SECONDS, until
 from workbench import catalog
 from workbench.config import RunConfig
 from workbench.devices import Devices
-from workbench.experiments import Matrix, cells_of, run_matrix
+from workbench.experiments import Comparison, Matrix, matrix_of, newest_matrix, start_matrix
 from workbench.experiments.agreement import compare, trains
-from workbench.experiments.cells import config_of
+from workbench.experiments.cells import cells_of, config_of, grid
 from workbench.plan import PlanError
 from workbench.runs import list_runs, open_run
 from workbench.runs.folder.files import TASK
@@ -31,22 +36,29 @@ CONFIG = RunConfig(pipeline="indexed", global_batch_size=64, steps_per_epoch=20,
 
 
 def test_there_are_fourteen_cells_and_onedevice_is_the_first() -> None:
-    cells = cells_of(CONFIG, LAPTOP)
-    assert len({(cell.strategy, cell.loop) for cell in cells}) == 14
-    assert (cells[0].strategy, cells[0].loop) == ("one_device", "custom")
+    cells = grid(CONFIG, LAPTOP)
+    assert len({(cell.config.strategy, cell.config.loop) for cell in cells}) == len(cells) == 14
+    assert cells[0].label == "OneDevice, Custom loop"
+
+
+def test_images_are_trained_in_double_and_in_single_precision_where_workers_step_together() -> None:
+    cells = grid(replace(CONFIG, data="fashion_mnist", precision="float64"), LAPTOP)
+    assert cells[1].label == "OneDevice, Custom loop, float32"
+    precisions = Counter(cell.config.precision for cell in cells)
+    assert precisions == {"float64": 14, "float32": 10}
 
 
 def test_an_unavailable_cell_has_a_reason() -> None:
-    cells = cells_of(CONFIG, LAPTOP)
-    reasons = {cell.strategy: cell.reason for cell in cells if cell.status == "unavailable"}
+    reasons = {cell.config.strategy: cell.reason for cell in grid(CONFIG, LAPTOP) if cell.reason}
     assert reasons == {"tpu": "no TPU here"}
 
 
-def test_only_cells_with_legacy_keras_name_it() -> None:
-    keras = {(cell.strategy, cell.loop): cell.keras for cell in cells_of(CONFIG, TPU_VM)}
+def test_only_cells_with_legacy_keras_name_it(tmp_path: Path) -> None:
+    written = write_request(tmp_path, grid(CONFIG, LAPTOP), [], agreement=True)
+    keras = {(cell.strategy, cell.loop): cell.keras for cell in cells_of(written)}
     legacy = {name for name, version in keras.items() if str(version).startswith("tf-keras")}
     assert legacy == {("parameter_server", "fit")}
-    assert set(keras.values()) == {"tf-keras 2.21.0", LAPTOP.keras_version}
+    assert set(keras.values()) == {"tf-keras 2.21.0", LAPTOP.keras_version, None}
 
 
 TASKS = {
@@ -78,26 +90,16 @@ def test_on_gpus_the_compared_cells_have_operations_that_round_the_same_each_tim
 ) -> None:
     assert config_of(CONFIG, ONE_GPU, strategy, "fit").deterministic
     assert not config_of(CONFIG, LAPTOP, strategy, "fit").deterministic
-    assert all(cell.status == "waiting" for cell in cells_of(CONFIG, ONE_GPU, [strategy]))
+    assert not any(cell.reason for cell in grid(CONFIG, ONE_GPU, [strategy]))
 
 
 def test_without_a_common_step_no_cell_is_deterministic() -> None:
     assert not config_of(CONFIG, ONE_GPU, "parameter_server", "custom").deterministic
 
 
-def test_a_stopped_matrix_runs_no_more_cells_and_records_that(tmp_path: Path) -> None:
-    done_counts: list[int] = []
-    done = run_matrix(20, runs_dir=tmp_path, devices=LAPTOP, stopped=lambda: True,
-                      on_progress=lambda matrix: done_counts.append(matrix.done))  # fmt: skip
-    assert {cell.status for cell in done.cells} == {"stopped", "unavailable"}
-    assert done_counts == sorted(done_counts)
-    kept = json.loads((done.folder / "matrix.json").read_text())
-    assert [cell["status"] for cell in kept["cells"]] == [cell.status for cell in done.cells]
-
-
 def test_no_steps_are_a_problem_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match="steps_per_epoch must be a number above 0; got 0"):
-        run_matrix(0, runs_dir=tmp_path, devices=LAPTOP)
+        start_matrix(0, runs_dir=tmp_path, devices=LAPTOP)
     assert not list(tmp_path.iterdir())
 
 
@@ -114,7 +116,12 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def matrix(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Matrix:
     """All cells; the cells of a TPU run on its stand-in."""
     folder = tmp_path_factory.mktemp("matrix")
-    return run_matrix(20, runs_dir=folder, devices=TPU_VM, interpreter=str(python))
+    return finished(start_matrix(20, runs_dir=folder, devices=TPU_VM, interpreter=str(python)))
+
+
+def finished(comparison: Comparison) -> Matrix:
+    assert comparison.wait(LIMIT_SECONDS) == "finished", comparison.log()
+    return matrix_of(comparison)
 
 
 @pytest.mark.slow
@@ -144,7 +151,8 @@ def test_synchronous_runs_agree_except_for_rounding_and_each_run_has_a_certifica
 
 @pytest.mark.slow
 def test_a_cell_starts_once_the_one_before_has_done_its_steps(tmp_path: Path) -> None:
-    done = run_matrix(20, runs_dir=tmp_path, devices=LAPTOP, strategies=("one_device", "default"))
+    two = ("one_device", "default")
+    done = finished(start_matrix(20, runs_dir=tmp_path, devices=LAPTOP, strategies=two))
     runs = [open_run(str(cell.run)) for cell in done.cells]
     for earlier, later in pairwise(runs):
         began, took = step_files(earlier.dir / TASK, 1).log()[-1][2:]
@@ -192,34 +200,43 @@ def test_each_script_started_alone_gives_the_losses_of_its_run(
 
 
 @pytest.mark.slow
+def test_a_matrix_whose_queue_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+    two = ("one_device", "default")
+    begun = start_matrix(20, runs_dir=tmp_path, devices=LAPTOP, strategies=two)
+    pid = until(lambda: [event["pid"] for event in begun.events if "pid" in event])[0]
+    until(lambda: begun.ended)
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: begun.state == "lost")
+    kept = next(iter(begun.over))
+    found = newest_matrix(tmp_path)
+    assert found is not None
+    found.resume()
+    done = finished(found)
+    assert [cell.status for cell in done.cells] == ["pass"] * 4
+    assert Path(str(done.cells[0].run)).name == kept
+    assert all((Path(str(cell.run)) / "certificate.json").exists() for cell in done.cells)
+
+
+@pytest.mark.slow
 def test_an_unreadable_run_fails_only_its_cell_and_other_cells_name_it(tmp_path: Path) -> None:
-    done = 0
-
-    def tear_the_first(matrix: Matrix) -> None:
-        nonlocal done
-        done = matrix.done
-        runs = list_runs(matrix.folder)
-        if len(runs) == 1 and (runs[0].dir / "worker-0" / "events.jsonl").exists():
-            (runs[0].dir / "plan.json").write_text("{")
-
-    unavailable_and_two_more = 4
-    ended = run_matrix(
-        20, runs_dir=tmp_path, devices=LAPTOP, on_progress=tear_the_first,
-        stopped=lambda: done >= unavailable_and_two_more,
-    )  # fmt: skip
-    torn, other = (cell for cell in ended.cells if cell.status == "fail")
-    assert (torn.strategy, torn.loop) == ("one_device", "custom")
+    begun = start_matrix(20, runs_dir=tmp_path, devices=LAPTOP, strategies=["one_device"])
+    first = begun.folder / until(lambda: begun.trials)[0].run
+    until((first / "worker-0" / "events.jsonl").exists)
+    (first / "plan.json").write_text("{")
+    torn, other = finished(begun).cells
+    assert (torn.strategy, torn.loop, torn.status) == ("one_device", "custom", "fail")
     assert "plan.json cannot be read: " in torn.reason
     assert other.reason == f"OneDevice, the reference, did not train: {torn.reason}"
-    assert not list(ended.folder.glob("*/certificate.json"))
+    assert not list(begun.folder.glob("*/certificate.json"))
 
 
 @pytest.mark.slow
 def test_a_model_that_cannot_be_trained_fails_its_cells_without_a_run(tmp_path: Path) -> None:
     model = f"{Path(__file__).parents[1] / 'engine' / 'own_models.py'}:not_compiled"
-    ended = run_matrix(
+    begun = start_matrix(
         20, runs_dir=tmp_path, devices=LAPTOP, model=model, strategies=["one_device"]
     )
+    ended = finished(begun)
     assert [(cell.status, cell.run) for cell in ended.cells] == [("fail", None)] * 2
     assert all("not_compiled returned a model without a loss" in c.reason for c in ended.cells)
-    assert list_runs(ended.folder) == []
+    assert list_runs(begun.folder) == []

@@ -43,11 +43,12 @@ def timed_run(
     calls = np.column_stack([first, np.full(CALLS, STEPS_PER_CALL), starts, seconds])
     log = np.vstack([[0.0, 0.0, starts[0], 0.0], calls])
     (run.dir / "worker-0" / "calls.f8").write_bytes(log.astype("<f8").tobytes())
-    rows = np.zeros((CALLS * STEPS_PER_CALL, plan.local_replicas, 3), "<f4")
+    kind = "f8" if config.precision == "float64" else "f4"
+    rows = np.zeros((CALLS * STEPS_PER_CALL, plan.local_replicas, 3), f"<{kind}")
     rows[:, :, 2] = plan.per_replica_batch_size
     rows[:, :, 1] = plan.per_replica_batch_size / 2
     rows[:, :, 0] = plan.per_replica_batch_size * loss
-    (run.dir / "worker-0" / "steps.f4").write_bytes(rows.tobytes())
+    (run.dir / "worker-0" / f"steps.{kind}").write_bytes(rows.tobytes())
     for epoch, accuracy in enumerate(test_accuracies, 1):
         write_epoch(run.dir, epoch, 100 * epoch, test_accuracy=accuracy, loss=loss)
     if peak_mib is not None:

@@ -11,7 +11,8 @@ from tests.experiments.timed_runs import ONE, TWO, timed_run
 from tests.machines import LAPTOP
 from tests.widgets.folders import write_run
 from workbench.config import RunConfig
-from workbench.experiments import Candidate, Comparison
+from workbench.experiments import Candidate, Cell, Comparison
+from workbench.experiments.cells import CERTIFIED, JUDGED
 from workbench.runs.folder.files import json_text
 
 NO_TPU = Candidate("TPU", ONE, "strategy must be one that this machine can run: no TPU here")
@@ -46,12 +47,19 @@ def write_request(
     runs: Iterable[tuple[int, str]],
     state: str = "finished",
     drop_below: float = 0.0,
+    results: Iterable[Mapping[str, object]] = (),
+    *,
+    agreement: bool = False,
 ) -> Comparison:
-    """Return a comparison of these candidates; `runs` has the candidate and the id of each run."""
+    """Return a comparison of these candidates; `runs` has the candidate and the id of each run.
+
+    `results` are further events.
+    """
     asked = {
+        "agreement": agreement,
         "version": 1,
         "created": 1000.0,
-        "repeats": 3,
+        "repeats": 1 if agreement else 3,
         "budget_seconds": None,
         "target_accuracy": 0.8,
         "drop_below": drop_below,
@@ -66,10 +74,29 @@ def write_request(
         rounds[number] += 1
         events.append({"event": "begun", "candidate": number, "round": at, "run": run})
         events.append({"event": "ended", "run": run, "seconds": 8.0, "status": "finished"})
-    events.append({"event": "state", "state": state})
+    events += [*map(dict, results), {"event": "state", "state": state}]
     lines = [json.dumps({"time": 1000.0, **event}) + "\n" for event in events]
     (folder / "queue.jsonl").write_text("".join(lines))
     return Comparison(folder)
+
+
+def write_matrix(root: Path, name: str, cells: Sequence[Cell]) -> Comparison:
+    """Return a stopped matrix with these results; the runs of its cells were deleted."""
+    folder = root / name
+    folder.mkdir(parents=True)
+    candidates, runs, results = [], [], []
+    for number, cell in enumerate(cells):
+        config = RunConfig(strategy=cell.strategy, loop=cell.loop, epochs=1, steps_per_epoch=50)
+        reason = cell.reason if cell.status == "unavailable" else ""
+        candidates.append(Candidate(f"{cell.strategy}, {cell.loop}", config, reason))
+        if cell.status not in ("pass", "fail"):
+            continue
+        runs.append((number, f"deleted-{number}"))
+        of_steps = ("status", "max_loss_difference", "float32_loss_difference", "steps_per_second")
+        for kind, names in ((JUDGED, of_steps), (CERTIFIED, ("max_weight_difference",))):
+            values = {each: getattr(cell, each) for each in names}
+            results.append({"event": kind, "candidate": number, "reason": cell.reason, **values})
+    return write_request(folder, candidates, runs, "stopped", results=results, agreement=True)
 
 
 def _run_of(folder: Path, config: RunConfig, rate: float | None) -> str:

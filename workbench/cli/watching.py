@@ -16,10 +16,12 @@ from workbench import units
 
 from ..plan.launching import runs_on
 from ..runs.listing import Unreadable, summary_in_list
+from .terminal import ProgressLine, stop_by_interrupt
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from workbench.experiments import Comparison
     from workbench.runs.records.ledger import Ledger
 
     from ..runs import Progress, Run, Summary
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 LINE_WIDTH = 98
 """The width of a paragraph, in characters."""
 POLL_SECONDS = 0.2
+QUEUE_POLL_SECONDS = 0.5
 OVER = ("finished", "stopped", "failed", "lost")
 
 
@@ -223,6 +226,22 @@ def _print_line(progress: Progress, out: TextIO) -> None:
     left = "" if eta is None else f", {units.duration(eta)} left"
     done = f"{progress.step:,} of {progress.total_steps:,} steps"
     print(f"\r\033[K{progress.doing}: {done}{speed}{left}", end="", file=out, flush=True)
+
+
+def watch_queue(comparison: Comparison) -> None:
+    """Show a comparison's progress until the end. The first Ctrl-C stops it, a second leaves it."""
+    line = ProgressLine()
+    with stop_by_interrupt() as stop:
+        while (state := comparison.state) in ("running", "stopping"):
+            if stop.is_set() and state == "running":
+                comparison.stop()
+            done = f"{comparison.ended} of {comparison.planned} runs done"
+            doing = comparison.doing
+            line.write(done, comparison.eta_seconds, doing and f", {doing}")
+            time.sleep(QUEUE_POLL_SECONDS)
+    line.end()
+    if comparison.state == "lost":
+        print(f"The comparison's queue ended unexpectedly: {comparison.log(5)}", file=sys.stderr)
 
 
 def follow(followed: Run, arguments: Namespace) -> int:

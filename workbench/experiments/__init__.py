@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from workbench.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from .cells import Cell, cells_of
+    from .cells import Cell
     from .comparing.advice import Advice, recommend
     from .comparing.figures import curves_figure, speed_figure
     from .comparing.rows import Group, Row, Table
     from .comparing.table import group_runs, make_table, with_distinct_labels
-    from .matrix import Matrix, run_matrix
+    from .matrix import Matrix, matrix_of, newest_matrix, start_matrix
     from .queueing.comparison import Comparison, UnreadableComparison, groups_of, list_comparisons
     from .queueing.grid import AXES, Candidate, candidates
     from .queueing.start import start_comparison
@@ -34,7 +34,6 @@ _HOMES = {
     "Table": ".comparing.rows",
     "UnreadableComparison": ".queueing.comparison",
     "candidates": ".queueing.grid",
-    "cells_of": ".cells",
     "curves_figure": ".comparing.figures",
     "find_batch_size": ".searching.batch_finder",
     "find_learning_rate": ".searching.rate_test",
@@ -42,11 +41,13 @@ _HOMES = {
     "groups_of": ".queueing.comparison",
     "list_comparisons": ".queueing.comparison",
     "make_table": ".comparing.table",
+    "matrix_of": ".matrix",
+    "newest_matrix": ".matrix",
     "recommend": ".comparing.advice",
-    "run_matrix": ".matrix",
     "should_scale": ".scaling",
     "speed_figure": ".comparing.figures",
     "start_comparison": ".queueing.start",
+    "start_matrix": ".matrix",
     "with_distinct_labels": ".comparing.table",
 }
 
@@ -63,7 +64,6 @@ __all__ = [
     "Table",
     "UnreadableComparison",
     "candidates",
-    "cells_of",
     "curves_figure",
     "find_batch_size",
     "find_learning_rate",
@@ -71,11 +71,13 @@ __all__ = [
     "groups_of",
     "list_comparisons",
     "make_table",
+    "matrix_of",
+    "newest_matrix",
     "recommend",
-    "run_matrix",
     "should_scale",
     "speed_figure",
     "start_comparison",
+    "start_matrix",
     "with_distinct_labels",
 ]
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.before import ahead, devices_for
 from workbench.cli.flags import add_config_flags, add_runs_dir, config_from, given_flags
-from workbench.cli.terminal import ProgressLine, stop_by_interrupt
-from workbench.cli.watching import columns
+from workbench.cli.terminal import ProgressLine
+from workbench.cli.watching import columns, watch_queue
 from workbench.config import ConfigError, Problem, field_types
 from workbench.experiments import (
     AXES,
@@ -31,18 +29,16 @@ from workbench.experiments import (
 )
 from workbench.experiments.comparing.advice import more_repeats
 from workbench.experiments.comparing.wording import HEAD, cells, used_columns
-from workbench.experiments.queueing.request import ASKED
+from workbench.experiments.queueing.comparison import find_comparison
 from workbench.experiments.queueing.tournament import DROP_BELOW, contenders, to_be_compared
 from workbench.report import Compared, write_comparison
 from workbench.runs import RunError, open_run
-from workbench.runs.folder.files import runs_root
 from workbench.verdict import SECONDS
 from workbench.verdict.several import judge_each
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
 
-POLL_SECONDS = 0.5
 REPEATS = 3
 TRAINING_FLAGS = (*field_types(), "preset", "config", "repeats", "budget")
 """Flags of runs to train."""
@@ -98,7 +94,7 @@ def compare(arguments: Namespace) -> int:
     if arguments.runs:
         groups, going_on = _named(arguments)
         if going_on is not None:
-            _follow(going_on)
+            watch_queue(going_on)
     else:
         groups, going_on = [], _trained(arguments)
     if going_on is not None:
@@ -173,7 +169,7 @@ def _axes(arguments: Namespace) -> dict[str, Any]:
 
 def _named(arguments: Namespace) -> tuple[list[Group], Comparison | None]:
     """Return the groups of the named runs, or the one named earlier comparison."""
-    first = _comparison(arguments.runs[0], arguments.runs_dir)
+    first = find_comparison(arguments.runs[0], arguments.runs_dir)
     if first is None:
         if arguments.resume or arguments.repeats is not None:
             flag = "--resume" if arguments.resume else "--repeats"
@@ -182,6 +178,11 @@ def _named(arguments: Namespace) -> tuple[list[Group], Comparison | None]:
                 "run with `workbench runs resume RUN`, or leave RUN out to train."
             )
         return group_runs([open_run(name, arguments.runs_dir) for name in arguments.runs]), None
+    if first.request.agreement:
+        raise RunError(
+            f"{arguments.runs[0]} is a matrix, which compares losses instead of speeds. Write: "
+            f"workbench matrix {shlex.quote(arguments.runs[0])}"
+        )
     if len(arguments.runs) > 1:
         raise RunError(
             f"{arguments.runs[0]} is a comparison, which cannot be combined with other names. Give "
@@ -192,13 +193,6 @@ def _named(arguments: Namespace) -> tuple[list[Group], Comparison | None]:
     elif arguments.resume:
         first.resume()
     return [], first
-
-
-def _comparison(name: str, runs_dir: str | None) -> Comparison | None:
-    for folder in (runs_root(runs_dir) / name, Path(name)):
-        if (folder / ASKED).is_file():
-            return Comparison(folder)
-    return None
 
 
 def _trained(arguments: Namespace) -> Comparison:
@@ -222,7 +216,7 @@ def _trained(arguments: Namespace) -> Comparison:
             target_accuracy=arguments.target_accuracy,
             drop_below=DROP_BELOW if tournament else 0.0,
         )
-        _follow(started)
+        watch_queue(started)
     return started
 
 
@@ -232,23 +226,6 @@ def _with_steps(config: RunConfig, arguments: Namespace) -> RunConfig:
     if asked or arguments.preset or arguments.config:
         return config
     return to_be_compared(config, arguments.target_accuracy)
-
-
-def _follow(comparison: Comparison) -> None:
-    """Show the progress until the end. The first Ctrl-C stops it, a second one leaves it."""
-    line = ProgressLine()
-    with stop_by_interrupt() as stop:
-        while comparison.state in ("running", "stopping"):
-            if stop.is_set() and comparison.state == "running":
-                comparison.stop()
-            done = f"{comparison.ended} of {comparison.planned} runs done"
-            trials = comparison.trials
-            now = f": {comparison.request.candidates[trials[-1].candidate].label}" if trials else ""
-            line.write(done, comparison.eta_seconds, now)
-            time.sleep(POLL_SECONDS)
-    line.end()
-    if comparison.state == "lost":
-        print(f"The comparison's queue ended unexpectedly: {comparison.log(5)}", file=sys.stderr)
 
 
 def _ending(comparison: Comparison, advice: Advice) -> str:

@@ -3,32 +3,40 @@
 from __future__ import annotations
 
 import json
+import shlex
 from argparse import ArgumentParser, Namespace
 from datetime import timedelta
 
 from workbench import catalog
 from workbench.cli.flags import add_runs_dir
-from workbench.cli.terminal import ProgressLine, stop_by_interrupt
-from workbench.cli.watching import columns
-from workbench.experiments import Cell, Matrix, run_matrix
+from workbench.cli.watching import columns, watch_queue
+from workbench.config import ConfigError, Problem
+from workbench.experiments import Comparison, Matrix, matrix_of, start_matrix
+from workbench.experiments.cells import HEAD
 from workbench.experiments.matrix import usual_steps
+from workbench.experiments.queueing.comparison import find_comparison
 from workbench.fields import FIELDS
+from workbench.runs import RunError
+from workbench.runs.folder.files import runs_root
 
-HEAD = ("strategy", "loop", "result", "loss differs", "weights differ", "steps/s", "keras", "why")
+TRAINING_FLAGS = ("steps", "data", "model", "strategy", "start", "interpreter")
+"""Flags of runs to train."""
 
 
 def add_flags(parser: ArgumentParser) -> None:
     """Add the flags."""
     parser.description = (
         "Run every strategy in both loops with the same seed and global batch, and compare each run"
-        " with OneDevice. Ctrl-C stops and prints the results so far."
+        " with OneDevice. Ctrl-C stops and prints the results so far; --resume continues. With"
+        " FOLDER, print an earlier matrix."
     )
+    parser.add_argument("folder", metavar="FOLDER", nargs="?", help="folder of an earlier matrix")
     text = f"steps of each run. Default: {usual_steps('synthetic')}"
     text += f"; with images: {usual_steps('fashion_mnist')}."
     parser.add_argument("--steps", type=int, metavar="N", help=text)
     text = "synthetic (the MLP) or fashion_mnist (the CNN, in float64), or your own data as "
     text += "module:function or file.py:function, with --model. Default: synthetic."
-    parser.add_argument("--data", metavar="DATA", default="synthetic", help=text)
+    parser.add_argument("--data", metavar="DATA", help=text)
     text = "your own model, in float64, as module:function or file.py:function."
     parser.add_argument("--model", metavar="MODEL", help=text)
     text = "only these strategies, in addition to OneDevice's custom loop."
@@ -36,77 +44,73 @@ def add_flags(parser: ArgumentParser) -> None:
         "--strategy", nargs="+", choices=list(catalog.STRATEGIES), metavar="S", help=text
     )
     text = f"{FIELDS['start'].help} Default: auto."
-    parser.add_argument("--start", choices=list(catalog.STARTS), default="auto", help=text)
+    parser.add_argument("--start", choices=list(catalog.STARTS), help=text)
     parser.add_argument("--interpreter", help="the Python that trains")
+    text = "continue an earlier matrix that was stopped"
+    parser.add_argument("--resume", action="store_true", help=text)
     add_runs_dir(parser)
     parser.add_argument("--json", action="store_true", help="print one line of JSON")
     parser.set_defaults(command=matrix)
 
 
 def matrix(arguments: Namespace) -> int:
-    """Run the matrix; return 0 if nothing failed, else 1, also if it was stopped."""
-    line = ProgressLine()
+    """Run the matrix, or print an earlier one; return 0 if all cells passed, else 1.
 
-    def show_progress(matrix: Matrix) -> None:
-        running = matrix.running
-        now = f": {running.strategy}, {running.loop}" if running else ""
-        line.write(f"{matrix.done} of {len(matrix.cells)} done", matrix.eta_seconds, now)
-
-    with stop_by_interrupt() as stop:
-        done = run_matrix(
-            arguments.steps,
-            arguments.data,
-            arguments.runs_dir,
-            interpreter=arguments.interpreter,
-            on_progress=show_progress,
-            stopped=stop.is_set,
-            model=arguments.model,
-            start=arguments.start,
-            strategies=arguments.strategy or tuple(catalog.STRATEGIES),
-        )
-    line.end()
+    Raises:
+        ConfigError: a flag has no meaning with, or without, an earlier matrix.
+        RunError: there is no such matrix, or the matrix cannot be started.
+    """
+    _check_together(arguments)
+    shown = _earlier(arguments) if arguments.folder else _started(arguments)
+    watch_queue(shown)
+    done = matrix_of(shown)
     if arguments.json:
-        print(json.dumps(done.to_json()))
+        print(json.dumps({**done.to_json(), "folder": str(shown.folder)}))
     else:
-        print(report(done), f"Runs and certificates: {done.folder}", sep="\n")
-    stopped = any(cell.status == "stopped" for cell in done.cells)
-    return int(done.failed or stopped)
+        print(report(done), f"Runs and certificates: {shown.folder}", sep="\n")
+        if shown.state != "finished":
+            print(f"Continue with: workbench matrix {shlex.quote(str(shown.folder))} --resume")
+    return int(not done.passed)
+
+
+def _check_together(arguments: Namespace) -> None:
+    given = [f"--{name}" for name in TRAINING_FLAGS if getattr(arguments, name) is not None]
+    if arguments.folder and given:
+        rule = "given without flags of runs to train"
+        fix = "Leave these flags out to print an earlier matrix, or leave FOLDER out to train."
+        raise ConfigError([Problem("FOLDER", rule, ", ".join(given), fix)])
+    if arguments.resume and not arguments.folder:
+        rule, fix = "given with a matrix's folder", "Write: workbench matrix FOLDER --resume"
+        raise ConfigError([Problem("--resume", rule, "no folder", fix)])
+
+
+def _earlier(arguments: Namespace) -> Comparison:
+    found = find_comparison(arguments.folder, arguments.runs_dir)
+    if found is None or not found.request.agreement:
+        raise RunError(
+            f"No matrix {arguments.folder!r} in {runs_root(arguments.runs_dir)}. Give the folder "
+            "that `workbench matrix` printed at its end."
+        )
+    if arguments.resume:
+        found.resume()
+    return found
+
+
+def _started(arguments: Namespace) -> Comparison:
+    return start_matrix(
+        arguments.steps,
+        arguments.data or "synthetic",
+        arguments.runs_dir,
+        interpreter=arguments.interpreter,
+        model=arguments.model,
+        strategies=arguments.strategy or tuple(catalog.STRATEGIES),
+        start=arguments.start or "auto",
+    )
 
 
 def report(done: Matrix) -> str:
     """Return the table and one line that sums it up."""
-    rows = [_row(cell) for cell in done.cells]
-    counts = dict.fromkeys(("pass", "fail", "unavailable", "stopped"), 0)
-    for cell in done.cells:
-        counts[cell.status] = counts.get(cell.status, 0) + 1
-    counted = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
+    rows = [cell.texts() for cell in done.cells]
     took = timedelta(seconds=round(done.seconds))
-    return "\n".join(
-        [
-            *columns(HEAD, rows),
-            "",
-            f"{counted}; {done.steps} steps each, compared with OneDevice's custom loop, "
-            f"in {took}.",
-        ]
-    )
-
-
-def _row(cell: Cell) -> tuple[str, ...]:
-    rate = cell.steps_per_second
-    loss = _exact(cell.max_loss_difference)
-    if cell.float32_loss_difference is not None:
-        loss += f" (float32 {_exact(cell.float32_loss_difference)})"
-    return (
-        catalog.STRATEGIES[cell.strategy].label,
-        cell.loop,
-        cell.status,
-        loss,
-        _exact(cell.max_weight_difference),
-        f"{rate:,.0f}" if rate else "too few steps" if cell.status == "pass" else "",
-        cell.keras or "",
-        cell.reason,
-    )
-
-
-def _exact(value: float | None) -> str:
-    return "" if value is None else "0" if value == 0 else f"{value:.1e}"
+    summary = f"{done.counted}; {done.steps} steps each, compared with OneDevice's custom loop, "
+    return "\n".join([*columns(HEAD, rows), "", f"{summary}in {took}."])

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from workbench import flock
+from workbench import flock, units
 from workbench.experiments.comparing.rows import Group
 from workbench.experiments.queueing.request import ASKED, Request
 from workbench.runs import Run, RunError
@@ -121,7 +121,7 @@ class Comparison:
 
     @property
     def events(self) -> list[Event]:
-        """The events of the queue: state, begun, ended, left_out."""
+        """The events of the queue: state, begun, ended, left_out; of a matrix judged, certified."""
         return read_events(self.folder / EVENTS)
 
     @property
@@ -162,6 +162,27 @@ class Comparison:
         """Seconds left, estimated from the runs so far; None before the first is over."""
         took = [event["seconds"] for event in self.events if event["event"] == "ended"]
         return sum(took) / len(took) * (self.planned - len(took)) if took else None
+
+    @property
+    def doing(self) -> str:
+        """What it does now, in words; empty if it has begun nothing yet."""
+        if (state := self.state) == "lost":
+            return "its queue process ended without a message; resume it"
+        if state != "running":
+            return state
+        if self.ended == self.planned:
+            return "comparing the weights" if self.request.agreement else ""
+        over = self.over
+        begun = [trial.candidate for trial in self.trials if trial.run not in over]
+        return f"now {self.request.candidates[begun[-1]].label}" if begun else ""
+
+    @property
+    def progress(self) -> str:
+        """How far it is, in words."""
+        left = self.eta_seconds if self.state == "running" else None
+        time_left = f"about {units.duration(left)} left" if left else ""
+        done = f"{self.ended} of {self.planned} runs done"
+        return ", ".join(filter(None, [done, self.doing, time_left]))
 
     def run(self, trial: Trial) -> Run:
         """Return a trial's run.
@@ -204,7 +225,8 @@ class Comparison:
         able = sum(
             not each.reason and number not in out for number, each in enumerate(request.candidates)
         )
-        return not self.alive and request.budget_seconds is None and able > 1
+        limited = request.agreement or request.budget_seconds is not None
+        return not self.alive and not limited and able > 1
 
     def repeat(self, repeats: int) -> None:
         """Train the candidates that were not left out until each has so many runs.
@@ -285,3 +307,15 @@ def _listed(folder: Path) -> Comparison:
         return Comparison(folder)
     except RunError as error:
         return UnreadableComparison(folder, error)
+
+
+def find_comparison(name: str, runs_dir: str | os.PathLike[str] | None = None) -> Comparison | None:
+    """Return the comparison of a name in a folder of runs, or of a path; None if there is none.
+
+    Raises:
+        RunError: its request is damaged.
+    """
+    for folder in (runs_root(runs_dir) / name, Path(name)):
+        if (folder / ASKED).is_file():
+            return Comparison(folder)
+    return None

@@ -3,6 +3,10 @@
 `python -m workbench.experiments.queueing.queue FOLDER WORKING_DIR` detaches from its parent
 process and keeps the folder's lock, which it inherits. If it starts again, it continues with the
 run that it finds.
+
+Each run has the machine to itself. In a matrix, which measures agreement, a run starts while the
+one before does its last test and ends. On GPUs and TPUs it does not, because two processes cannot
+hold one of them.
 """
 
 from __future__ import annotations
@@ -11,8 +15,11 @@ import dataclasses
 import os
 import sys
 import time
-from contextlib import AbstractContextManager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from workbench.devices import Devices
 from workbench.experiments.comparing.measures import measure, measure_whole
@@ -25,8 +32,20 @@ from workbench.runs.folder.state import LIVE
 from workbench.runs.processes.forks import loaded_ahead
 
 from .comparison import DEVICES, EVENTS, STOP, Comparison, Trial
+from .judge import certificates, judge
 
 POLL_SECONDS = 0.2
+
+
+@dataclass
+class Started:
+    """A candidate's run whose end is not recorded yet."""
+
+    number: int
+    run: Run
+    began: float
+    """On the monotonic clock, earlier by the seconds that the run took before it was stopped."""
+    over_budget: bool = False
 
 
 class Queue:
@@ -44,19 +63,39 @@ class Queue:
         """Seconds that each run took, by its id."""
         self.trials = {(each.round, each.candidate): each for each in self.comparison.trials}
         self.out = set(self.comparison.left_out)
+        accelerated = self.devices.gpus or self.devices.tpu_chips
+        self.overlaps = self.request.agreement and not accelerated
+        self.last: Started | None = None
+        self.loaded = ExitStack()
 
     def run(self) -> str:
         """Train round by round; return the state in which the queue ends."""
+        self._train_all()
+        self._end_last()
+        if self.request.agreement:
+            self._record(certificates(self.comparison))
+        return "stopped" if any(self._due(at) for at in range(self.request.repeats)) else "finished"
+
+    def _train_all(self) -> None:
         for at in range(self.request.repeats):
-            for number in self._order(at):
+            for number in self._due(at):
                 if self.stop_file.exists():
-                    return "stopped"
-                if number not in self.out and not self._is_over(at, number):
-                    with self._loaded(number):
-                        self._train(at, number)
+                    return
+                with self._loaded(number):
+                    self._train(at, number)
             if at + 1 < self.request.repeats:
                 self._drop_slow()
-        return "stopped" if self.stop_file.exists() else "finished"
+
+    def load_all(self) -> None:
+        """Load TensorFlow for the rest of a matrix at once: each import uses one core."""
+        if self.request.agreement:
+            for number in self._due(0):
+                self.loaded.enter_context(self._loaded(number))
+
+    def _due(self, at: int) -> list[int]:
+        """Return the candidates whose run of a round is not over."""
+        order = self._order(at)
+        return [each for each in order if each not in self.out and not self._is_over(at, each)]
 
     def _order(self, at: int) -> list[int]:
         """Return the candidates of a round; each round begins with another candidate."""
@@ -82,30 +121,68 @@ class Queue:
         goes_on = earlier is not None and earlier.status in LIVE
         if not goes_on and not self._affordable(number, before):
             if earlier:
-                self._end(earlier, before)
+                self._end(earlier, before, earlier.status)
             self._leave_out(number, f"the budget of {self.request.budget_seconds:g} s is spent")
             return
         began = time.monotonic() - before
         try:
             run = self._begin(at, number)
+            if self.last is not None:
+                self._end_last()
+                began = time.monotonic() - before  # where the seconds of the last run end
+            self.last = Started(number, run, began)
+            self._follow(self.last, leaves=self.overlaps)
         except (PlanError, RunError) as error:
             self._leave_out(number, str(error))
-            return
-        over_budget = self._follow(run, began)
-        if run.status == "stopped" and not over_budget and self.stop_file.exists():
-            return  # it goes on when the comparison goes on
-        self._end(run, time.monotonic() - began)
-        measure_whole(run)  # kept in files, so that tables and curves are quick
-        if over_budget:
-            self._leave_out(number, "its run was stopped when the budget was spent")
-        elif run.status != "finished":
-            failure = run.failure
-            self._leave_out(number, failure.cause if failure else f"its run is {run.status}")
+        if not self.overlaps:
+            self._end_last()
 
-    def _end(self, run: Run, seconds: float) -> None:
+    def _end_last(self) -> None:
+        """Wait until the last run is over, and record how it ended."""
+        started, self.last = self.last, None
+        if started is None:
+            return
+        run, number = started.run, started.number
+        status, reason, seconds = "lost", "", 0.0
+        try:
+            self._follow(started)
+            seconds = time.monotonic() - started.began
+            status = run.status
+            if started.over_budget and status == "stopped":
+                reason = "its run was stopped when the budget was spent"
+            elif status == "stopped" and (self.request.agreement or self.stop_file.exists()):
+                return  # it goes on when the comparison goes on
+            elif status != "finished":
+                reason = self._why(run, status)
+            self._measure(run, number)
+        except RunError as error:
+            reason = reason or str(error)
+        if reason:
+            self._leave_out(number, reason)
+        self._end(run, seconds, status)
+
+    def _why(self, run: Run, status: str) -> str:
+        """Return why a run is over that did not finish."""
+        failure = run.failure
+        if failure is None:
+            return f"its run is {status}"
+        return f"{failure.task}: {failure.cause}" if self.request.agreement else failure.cause
+
+    def _measure(self, run: Run, number: int) -> None:
+        """Keep in files what tables and curves need, so that they are quick."""
+        if not self.request.agreement:
+            measure_whole(run)
+        elif run.status == "finished" and number not in self.out:
+            self._record(judge(self.comparison, number))
+
+    def _record(self, found: Iterable[tuple[str, dict[str, Any]]]) -> None:
+        for kind, values in found:
+            self.log.write(kind, **values)
+
+    def _end(self, run: Run, seconds: float, status: str) -> None:
         """Record that a run is over after so many seconds, with those before it was stopped."""
         self.took[run.dir.name] = seconds
-        self.log.write("ended", run=run.dir.name, seconds=round(seconds, 3), status=run.status)
+        self.log.write("ended", run=run.dir.name, seconds=round(seconds, 3), status=status)
 
     def _begin(self, at: int, number: int) -> Run:
         if found := self.trials.get((at, number)):
@@ -114,20 +191,22 @@ class Queue:
         candidate, repeats = self.request.candidates[number], self.request.repeats
         name = candidate.label + (f", {at + 1} of {repeats}" if repeats > 1 else "")
         config = dataclasses.replace(candidate.config, name=name)
-        run = start_run(config, self.comparison.folder, self.devices)
+        rehearse = not self.request.agreement  # which has few steps
+        run = start_run(config, self.comparison.folder, self.devices, rehearse=rehearse)
         self.trials[at, number] = Trial(number, at, run.dir.name)
         self.log.write("begun", candidate=number, round=at, run=run.dir.name)
         return run
 
-    def _follow(self, run: Run, began: float) -> bool:
-        """Wait until a run is over; return whether the budget stopped it."""
-        over_budget = False
+    def _follow(self, started: Started, *, leaves: bool = False) -> None:
+        """Wait until a run is over; with `leaves`, at most until it has done its steps."""
+        run = started.run
         while run.wait(POLL_SECONDS) in LIVE:
+            if leaves and run.progress.step >= run.progress.total_steps:
+                return
             left = self._left_seconds()
-            over_budget = left is not None and time.monotonic() - began > left
-            if over_budget or self.stop_file.exists():
+            started.over_budget = left is not None and time.monotonic() - started.began > left
+            if started.over_budget or self.stop_file.exists():
                 run.stop()
-        return over_budget and run.status == "stopped"
 
     def _left_seconds(self) -> float | None:
         budget = self.request.budget_seconds
@@ -178,9 +257,10 @@ def main() -> int:
     """Detach, train the candidates, and record how the comparison ended."""
     folder, working_dir = map(Path, sys.argv[1:3])
     queue = Queue(folder)
+    os.chdir(working_dir)
+    queue.load_all()
     if os.fork():
         os._exit(0)
-    os.chdir(working_dir)
     queue.log.write("state", state="running", pid=os.getpid())
     queue.log.write("state", state=queue.run())
     return 0

@@ -34,6 +34,8 @@ class Request:
     """A candidate with less than this share of the best's speed is not repeated."""
     candidates: tuple[Candidate, ...]
     """The compared candidates; a candidate with a reason cannot be run here."""
+    agreement: bool = False
+    """Whether it is a matrix, which compares losses and weights instead of speeds."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -63,6 +65,7 @@ class Request:
                 target_accuracy=_limit(values["target_accuracy"]),
                 drop_below=float(values["drop_below"]),
                 candidates=tuple(map(Candidate.from_json, values["candidates"])),
+                agreement=bool(values.get("agreement", False)),
             )
         except (OSError, ValueError, LookupError, TypeError, AttributeError, ConfigError) as error:
             raise RunError(

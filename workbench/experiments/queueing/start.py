@@ -28,6 +28,7 @@ def start_comparison(
     budget_seconds: float | None = None,
     target_accuracy: float | None = None,
     drop_below: float = 0.0,
+    agreement: bool = False,
 ) -> Comparison:
     """Start to train candidates one after another, and return while that goes on by itself.
 
@@ -44,14 +45,15 @@ def start_comparison(
         target_accuracy: an accuracy for which the time to reach it is given.
         drop_below: a candidate whose runs had less than this share of the best's speed gets no
             more runs.
+        agreement: whether the candidates are those of a matrix, see `cells.grid`.
 
     Raises:
         RunError: no candidate can be run, a number is out of its range, or the folder cannot be
             written.
     """
     _check(candidates, repeats, budget_seconds, target_accuracy, drop_below)
-    name = time.strftime(f"compare-%Y%m%d-%H%M%S-{secrets.token_hex(2)}")
-    folder = runs_root(runs_dir) / name
+    kind = "matrix" if agreement else "compare"
+    folder = runs_root(runs_dir) / time.strftime(f"{kind}-%Y%m%d-%H%M%S-{secrets.token_hex(2)}")
     request = Request(
         created=time.time(),
         repeats=repeats,
@@ -59,6 +61,7 @@ def start_comparison(
         target_accuracy=target_accuracy,
         drop_below=drop_below,
         candidates=tuple(candidates),
+        agreement=agreement,
     )
     try:
         folder.mkdir(parents=True)

@@ -27,9 +27,10 @@ def refuse_foreign(comparison: Comparison) -> None:
     if asked in noted(folder) and not foreign:
         return
     what = ", ".join(foreign) or ASKED
+    command = "matrix" if comparison.request.agreement else "compare"
     raise RunError(
         f"{what} of {folder.name} was not started on this machine, or has changed since, and "
         f"resuming would execute its code with all your permissions. Read the files in {folder}. "
         "If you trust them, resume the comparison in a terminal: "
-        f"workbench compare {shlex.quote(str(folder))} --resume"
+        f"workbench {command} {shlex.quote(str(folder))} --resume"
     )

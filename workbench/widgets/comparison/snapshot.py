@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench import units
 from workbench.experiments import (
     Advice,
     Comparison,
@@ -93,8 +92,10 @@ def snapshot_of(
         _state(comparison, group) if comparison and at < rows else _state_of_added(group)
         for at, group in enumerate(groups)
     ]
-    progress = _progress(comparison, state) if comparison else f"{_count(len(stamps))} compared."
-    folder = comparison.folder if comparison else None
+    progress, folder = f"{_count(len(stamps))} compared.", None
+    if comparison:
+        folder = comparison.folder
+        progress = f"{comparison.progress}. Runs: {folder}"
     return Snapshot(key, folder, state, goes_on, progress, groups, table, due, states, advice)
 
 
@@ -138,14 +139,3 @@ def _state_of_added(group: Group) -> str:
 
 def _count(runs: int) -> str:
     return "1 earlier run" if runs == 1 else f"{runs} earlier runs"
-
-
-def _progress(comparison: Comparison, state: str) -> str:
-    parts = [f"{comparison.ended} of {comparison.planned} runs done"]
-    if state == "running" and comparison.eta_seconds is not None:
-        parts.append(f"about {units.duration(comparison.eta_seconds)} left")
-    elif state == "lost":
-        parts.append("its queue process ended without a message; click Resume the comparison")
-    elif state != "running":
-        parts.append(state)
-    return f"{', '.join(parts)}. Runs: {comparison.folder}"

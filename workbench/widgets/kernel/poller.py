@@ -11,11 +11,11 @@ from .background import start_thread
 class Poller:
     """A thread that calls `poll` repeatedly, each time after the seconds that `poll` returned.
 
-    An error ends the calls and is passed to `failed`. Nothing is printed, because the text would
-    appear in the cell that runs at that time.
+    None ends the calls. An error ends them and is passed to `failed`. Nothing is printed, because
+    the text would appear in the cell that runs at that time.
     """
 
-    def __init__(self, poll: Callable[[], float], failed: Callable[[Exception], None]):
+    def __init__(self, poll: Callable[[], float | None], failed: Callable[[Exception], None]):
         self._poll = poll
         self._failed = failed
         self._over = threading.Event()
@@ -38,5 +38,8 @@ class Poller:
                 if not self._over.is_set():
                     self._over.set()
                     self._failed(error)
+                return
+            if pause_seconds is None:
+                self._over.set()
                 return
             self._over.wait(pause_seconds)
