@@ -35,5 +35,5 @@ def test_a_tf_config_that_is_broken_or_of_other_tasks_changes_nothing(
     run = write_run(root, f"{strategy}-{len(tf_config)}", config).run
     command = [run.dir / "train.py", "--run-dir", "."]
     printed = run_program(command, run.dir, {"TF_CONFIG": tf_config}).stdout
-    assert printed.startswith("epoch 1: ")
+    assert printed.startswith("start at step 0 of 10\nepoch 1: ")
     assert {path.name for path in run.dir.iterdir()} >= {"checkpoints", "model.keras"}
