@@ -23,7 +23,7 @@ def test_data_that_cannot_be_downloaded_is_a_problem_until_its_files_are_there(
     assert (problem.field, problem.fix) == ("data", row.remedy)
     assert form.state.plan is not None
     (field,) = form.parts.named("data")
-    assert "Connect this machine to the internet" in field.problems
+    assert "Connect this machine to the internet" in until(lambda: field.problems)
     for name in row.files:
         (tmp_path / name).touch()
     form.refresh()
