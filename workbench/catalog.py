@@ -27,6 +27,8 @@ class Strategy(Traits, Choice):
     """A `tf.distribute` strategy; `source` names its functions in `engine/strategies.py`."""
 
     source: str = ""
+    place: int = 0
+    """Its place among the strategies, the simplest first: of equally fast ones, it decides."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,7 @@ STRATEGIES: Mapping[str, Strategy] = {
         "Mirrored",
         "A copy of the model on each device of this machine; gradients are summed every step.",
         source="mirrored",
+        place=2,
         mirrors=True,
         reduces=True,
     ),
@@ -120,12 +123,16 @@ STRATEGIES: Mapping[str, Strategy] = {
         source="one_device",
     ),
     "default": Strategy(
-        "Default", "No distribution; TensorFlow places each operation.", source="default"
+        "Default",
+        "No distribution; TensorFlow places each operation.",
+        source="default",
+        place=1,
     ),
     "central_storage": Strategy(
         "CentralStorage",
         "One copy of the variables, on the host; every device computes a replica.",
         source="central_storage",
+        place=3,
         mirrors=True,
         uncompiled="whose variables are not on the replicas' devices",
     ),
@@ -135,6 +142,7 @@ STRATEGIES: Mapping[str, Strategy] = {
         "every step.",
         warning=_LISTENS,
         source="multi_worker",
+        place=5,
         workers=True,
     ),
     "parameter_server": Strategy(
@@ -142,6 +150,7 @@ STRATEGIES: Mapping[str, Strategy] = {
         "Workers train without waiting for each other; parameter servers hold the variables.",
         warning=_LISTENS,
         source="parameter_server",
+        place=6,
         workers=True,
         synchronous=False,
         uncompiled="whose variables are in other processes",
@@ -150,10 +159,13 @@ STRATEGIES: Mapping[str, Strategy] = {
         "TPU",
         "A copy of the model on each core of a TPU; gradients are summed every step.",
         source="tpu",
+        place=4,
         tpu=True,
         uncompiled="which XLA always compiles",
     ),
 }
+
+SIMPLEST_FIRST = tuple(sorted(STRATEGIES, key=lambda name: STRATEGIES[name].place))
 
 LOOPS: Mapping[str, Choice] = {
     "custom": Choice(

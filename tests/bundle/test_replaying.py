@@ -9,7 +9,7 @@ from tests.bundle.bundles import VERSIONS, bundle_of, certified_run, rewritten
 from tests.widgets.folders import write_run
 from workbench.bundle import Bundle, check_replay, read_bundle
 from workbench.bundle.contents import Facts
-from workbench.experiments.agreement import TOLERANCE
+from workbench.experiments.agreement import tolerance
 from workbench.runs import Run, RunError
 from workbench.runs.folder.files import json_text, sha256
 
@@ -33,7 +33,7 @@ def test_the_same_losses_on_the_same_data_agree(bundle: Bundle, run: Run) -> Non
     assert found.same_data
     assert (found.agreement.steps, found.agreement.max_loss_difference) == (156, 0.0)
     assert (found.changed, found.environment) == ((), ())
-    assert found.tolerance == TOLERANCE["float32"]
+    assert found.tolerance == tolerance("float32")
     assert found.to_json()["agrees"] is True
 
 

@@ -15,11 +15,11 @@ from tests.waiting import LIMIT_SECONDS
 from workbench.config import RunConfig
 from workbench.experiments.agreement import (
     ENOUGH_STEPS,
-    TOLERANCE,
     Agreement,
     Proof,
     certify,
     compare,
+    tolerance,
     trains,
 )
 from workbench.runs import Run
@@ -73,7 +73,7 @@ def test_runs_with_different_numbers_of_steps_cannot_be_compared(runs: Runs) -> 
 
 
 def test_double_precision_has_a_smaller_tolerance(runs: Runs) -> None:
-    assert TOLERANCE["float64"] < TOLERANCE["float32"]
+    assert tolerance("float64") < tolerance("float32")
 
 
 def recorded(root: Path, losses: Any, **fields: Any) -> Run:
@@ -128,7 +128,7 @@ def test_a_certificate_names_the_compared_runs_and_their_environment(tmp_path: P
     assert values["versions"] == {"tensorflow": "2.21.0", "keras": LAPTOP.keras_version}
     assert (values["seed"], values["data"], values["data_sha256"]) == (7, "synthetic", "abc")
     assert (values["max_loss_difference"], values["max_weight_difference"]) == (1e-7, 2e-7)
-    assert (values["precision"], values["tolerance"]) == ("float32", TOLERANCE["float32"])
+    assert (values["precision"], values["tolerance"]) == ("float32", tolerance("float32"))
     assert "note" not in values
 
 
@@ -136,7 +136,7 @@ def test_a_certificate_in_double_precision_has_the_difference_in_single_precisio
     tmp_path: Path,
 ) -> None:
     values = certificate(tmp_path, float32_loss_difference=0.026, precision="float64")
-    assert (values["precision"], values["tolerance"]) == ("float64", TOLERANCE["float64"])
+    assert (values["precision"], values["tolerance"]) == ("float64", tolerance("float64"))
     assert values["float32_max_loss_difference"] == 0.026
     assert "rounding errors in float32 grow from step to step" in values["note"]
     assert values["note"].endswith("Agreement is proved in float64.")

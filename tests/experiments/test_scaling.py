@@ -104,7 +104,7 @@ def test_the_answer_has_a_figure() -> None:
 def test_runs_of_another_model_are_refused(tmp_path: Path) -> None:
     run = write_run(tmp_path)
     other = write_run(tmp_path, config=replace(CONFIG, synthetic_noise=0.5, precision="float64"))
-    with pytest.raises(RunError, match=r"it has another synthetic_noise, precision\. Leave it out"):
+    with pytest.raises(RunError, match=r"it has another data, precision\. Leave it out"):
         speeds_of(run, [other])
 
 

@@ -6,10 +6,15 @@ import contextlib
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from workbench.bundle.contents import CERTIFICATE, Facts
-from workbench.experiments.agreement import Agreement, Proof, trains
+from workbench.bundle.contents import Facts
+from workbench.experiments.agreement import (
+    Agreement,
+    Proof,
+    trains,
+    version_of_keras,
+)
 from workbench.runs import RunError
-from workbench.runs.folder.files import json_text, read_json, sha256, write_text
+from workbench.runs.folder.files import CERTIFICATE, json_text, read_json, sha256, write_text
 from workbench.runs.programs.run import run_program
 
 if TYPE_CHECKING:
@@ -26,16 +31,8 @@ def facts_of(run: Run) -> Facts:
     """
     result = run_program(run.dir, "certify")
     (own,) = result["runs"].values()
-    versions = {**result["versions"], **_keras(run)}
+    versions = {**result["versions"], **version_of_keras(run)}
     return Facts(own["data_sha256"], versions, result["environment"])
-
-
-def _keras(run: Run) -> dict[str, str]:
-    devices, legacy = run.devices, run.plan.legacy_keras
-    if devices is None:
-        return {}
-    version = devices.tf_keras_version if legacy else devices.keras_version
-    return {"tf-keras" if legacy else "keras": version} if version else {}
 
 
 def saved_certificate(run: Run) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from workbench.runs.folder.files import KEPT_CODE
+from workbench.runs.folder.files import CERTIFICATE, KEPT_CODE
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
@@ -16,7 +16,7 @@ BUNDLE_VERSION = 4
 FIRST_STEP_IN = {1: 0, 2: 1, 3: 1, 4: 1}
 """The number of a run's first step in `losses.csv`, for each version that can be read."""
 MANIFEST, CONFIG, SCRIPT = "manifest.json", "config.json", "train.py"
-REQUIREMENTS, LOSSES, CERTIFICATE = "requirements.txt", "losses.csv", "certificate.json"
+REQUIREMENTS, LOSSES = "requirements.txt", "losses.csv"
 MOST_BYTES = {
     MANIFEST: 2**20,
     CONFIG: 2**20,

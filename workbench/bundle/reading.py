@@ -16,10 +16,9 @@ from workbench.config import ConfigError, RunConfig
 from workbench.plan.launching import for_anywhere
 from workbench.runs import RunError
 from workbench.runs.copying.pack import BROKEN_ZIP
-from workbench.runs.folder.files import full_path, sha256
+from workbench.runs.folder.files import CERTIFICATE, full_path, sha256
 
 from .contents import (
-    CERTIFICATE,
     CONFIG,
     FIRST_STEP_IN,
     LOSSES,

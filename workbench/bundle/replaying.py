@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from workbench.experiments.agreement import TOLERANCE, Agreement, compare_losses, trains
+from workbench.experiments.agreement import Agreement, compare_losses, tolerance, trains
 from workbench.runs import RunError
 from workbench.runs.folder.files import FIRST_STEP, sha256
 
@@ -91,7 +91,7 @@ def check_replay(bundle: Bundle, run: Run, facts: Facts | None = None) -> Replay
             if each.there != each.here
         ),
         agreement=_agreement(bundle, run),
-        tolerance=TOLERANCE.get(manifest.precision, 0.0) if manifest.together else None,
+        tolerance=tolerance(manifest.precision) if manifest.together else None,
     )
 
 

@@ -14,14 +14,13 @@ from workbench.free_path import file_name, new_path
 from workbench.plan import PlanError, make_plan
 from workbench.plan.launching import for_anywhere
 from workbench.runs import RunError
-from workbench.runs.folder.files import KEPT_CODE, full_path, json_text, sha256
+from workbench.runs.folder.files import CERTIFICATE, KEPT_CODE, full_path, json_text, sha256
 from workbench.runs.folder.trust import kept_files
 from workbench.runs.programs.run import run_program
 from workbench.version import __version__
 
 from .certificate import facts_of, in_words, own_certificate, saved_certificate
 from .contents import (
-    CERTIFICATE,
     CONFIG,
     LOSSES,
     MANIFEST,

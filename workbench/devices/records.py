@@ -59,6 +59,10 @@ class Devices:
     tensorflow_for_tpus: bool | None = None
     """Whether the interpreter's TensorFlow was built with support for TPUs."""
 
+    def keras(self, *, legacy: bool) -> tuple[str, str | None]:
+        """Return the package of Keras 3, or of Keras 2 if `legacy`, and its version here."""
+        return ("tf-keras", self.tf_keras_version) if legacy else ("keras", self.keras_version)
+
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values under the names of the fields."""
         values = dataclasses.asdict(self)

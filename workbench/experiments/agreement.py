@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.runs import Run
-from workbench.runs.folder.files import read_json
 from workbench.runs.programs.run import run_program
 
 if TYPE_CHECKING:
@@ -19,9 +18,16 @@ if TYPE_CHECKING:
 
 ENOUGH_STEPS = 100
 """From this many steps on, a falling loss is distinct from the noise of single batches."""
-TOLERANCE = {"float32": 1e-6, "float64": 1e-12}
-"""The largest difference of loss and of weights that rounding alone explains. In single precision
-it holds only for models as small as the MLP."""
+_TOLERANCE = {"float32": 1e-6, "float64": 1e-12}
+
+
+def tolerance(precision: str) -> float:
+    """Return the largest difference of loss and of weights that rounding alone explains.
+
+    In single precision it holds only for models as small as the MLP. In mixed precision only equal
+    numbers agree.
+    """
+    return _TOLERANCE.get(precision, 0.0)
 
 
 @dataclass(frozen=True)
@@ -58,8 +64,7 @@ class Proof:
         """Return the certificate: the compared runs, their environment, and the results."""
         plan, found = self.run.plan, self.agreement
         reference = self.reference if plan.synchronous else None
-        path = self.run.dir / "devices.json"
-        devices = read_json(path) if path.exists() else {}
+        devices = self.run.devices
         values: dict[str, Any] = {
             "version": 1,
             "created": time.time(),
@@ -67,10 +72,11 @@ class Proof:
             "run": self.run.id,
             "standard": reference.id if reference else None,
             "script_sha256": self.run.result()["script_sha256"],
-            "versions": {**self.versions, **_keras(plan.keras, devices)},
+            "versions": {**self.versions, **version_of_keras(self.run)},
             "environment": self.environment,
             "devices": {"replicas": list(plan.replica_devices), "virtual": plan.virtual,
-                        "cpu": devices.get("cpu_model"), "gpus": devices.get("gpus")},
+                        "cpu": devices and devices.cpu_model,
+                        "gpus": devices and devices.to_json()["gpus"]},
             "tasks": list(plan.tasks),
             "seed": plan.config.seed,
             "data": plan.data,
@@ -78,7 +84,7 @@ class Proof:
             "steps": found.steps,
             "global_batch_size": plan.global_batch_size,
             "precision": found.precision,
-            "tolerance": TOLERANCE[found.precision] if reference else None,
+            "tolerance": tolerance(found.precision) if reference else None,
             "max_loss_difference": found.max_loss_difference,
             "max_weight_difference": found.max_weight_difference,
         }  # fmt: skip
@@ -112,7 +118,7 @@ def losses_of(run: Run) -> pd.DataFrame:
 
 
 def compare_losses(one: pd.DataFrame, other: pd.DataFrame, precision: str) -> Agreement:
-    """Compare two runs' frames of step and loss; in mixed precision only equal losses agree."""
+    """Compare two runs' frames of step and loss."""
     if not np.array_equal(one["step"], other["step"]):
         reason = f"{len(one)} steps recorded, the reference has {len(other)}"
         return Agreement(len(one), precision, reason=reason)
@@ -124,9 +130,8 @@ def compare_losses(one: pd.DataFrame, other: pd.DataFrame, precision: str) -> Ag
         return Agreement(len(one), precision, reason=reason)
     most = float(gaps.max()) if len(gaps) else 0.0
     reason = ""
-    tolerance = TOLERANCE.get(precision, 0.0)
-    if most > tolerance:
-        at = one["step"].iloc[int(np.argmax(gaps > tolerance))]
+    if most > tolerance(precision):
+        at = one["step"].iloc[int(np.argmax(gaps > tolerance(precision)))]
         reason = f"loss differs by {most:.1e}, first at step {at}"
     return Agreement(len(one), precision, most, reason=reason)
 
@@ -166,7 +171,7 @@ def _with_weights(found: Agreement, weights: float | None) -> Agreement:
         reason = "its weights cannot be compared: no saved model, or other layers"
     elif not math.isfinite(weights):
         weights, reason = None, "its weights at the end are not finite"
-    elif weights > TOLERANCE[found.precision]:
+    elif weights > tolerance(found.precision):
         reason = f"weights differ by {weights:.1e} at the end"
     return replace(found, max_weight_difference=weights, reason=reason)
 
@@ -193,8 +198,9 @@ def what_is_seen(steps: int) -> str:
     return "trains, every step recorded" if steps >= ENOUGH_STEPS else "every step recorded"
 
 
-def _keras(kind: str, devices: dict[str, Any]) -> dict[str, Any]:
-    """Return the version of the run's Keras by the name of its package; empty if it is unknown."""
-    package = "tf-keras" if kind == "legacy" else "keras"
-    version = devices.get(f"{package.replace('-', '_')}_version")
+def version_of_keras(run: Run) -> dict[str, str]:
+    """Return the version of a run's Keras by the name of its package; empty if it is unknown."""
+    if run.devices is None:
+        return {}
+    package, version = run.devices.keras(legacy=run.plan.legacy_keras)
     return {package: version} if version else {}

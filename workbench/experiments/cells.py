@@ -48,6 +48,11 @@ class Cell:
     run: str | None = None
     """The run's folder."""
 
+    @property
+    def result(self) -> str:
+        """The status as a word for people."""
+        return "not done" if self.status == "stopped" else self.status
+
     def texts(self) -> list[str]:
         """Return the values of a row below `HEAD`; a text is empty if nothing was measured."""
         rate, loss = self.steps_per_second, _difference(self.max_loss_difference)
@@ -61,7 +66,7 @@ class Cell:
         return [
             catalog.STRATEGIES[self.strategy].label,
             self.loop,
-            "not done" if self.status == "stopped" else self.status,
+            self.result,
             loss,
             _difference(self.max_weight_difference),
             f"{rate:,.0f}" if rate else "",
@@ -190,6 +195,5 @@ def _values(event: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _keras(config: RunConfig, devices: Devices) -> str | None:
-    if needs_legacy_keras(config):
-        return f"tf-keras {devices.tf_keras_version}"
-    return devices.keras_version
+    package, version = devices.keras(legacy=needs_legacy_keras(config))
+    return version if package == "keras" else f"{package} {version}"

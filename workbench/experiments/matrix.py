@@ -53,7 +53,7 @@ class Matrix:
     @property
     def counted(self) -> str:
         """How many cells have which result."""
-        counts = Counter(cell.texts()[2] for cell in self.cells)
+        counts = Counter(cell.result for cell in self.cells)
         return ", ".join(f"{count} {result}" for result, count in sorted(counts.items()))
 
     def to_json(self) -> dict[str, Any]:

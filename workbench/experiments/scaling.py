@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.runs.folder.checkpoints import FOLDER, Saved
 from workbench.runs.folder.files import RunError, json_text, write_text
+from workbench.runs.made_of import made_of
 from workbench.runs.programs.measurement import read_measurement
 from workbench.runs.programs.noise import measure_gradients
 
@@ -23,11 +24,8 @@ NEARLY_FULL = 9
 """A batch of the noise scale divided by this number keeps nine tenths of an example's worth. Up to
 this batch more replicas help nearly in full."""
 RESULT = "noise.json"
-SAME = (
-    *("data", "model", "synthetic_examples", "synthetic_features", "synthetic_noise"),
-    "precision",
-)
-"""The fields of a config that are equal in runs with one noise scale."""
+SAME = ("data", "model", "precision")
+"""What runs with one noise scale are made of alike; see `runs.made_of`."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +175,8 @@ def speeds_of(run: Run, others: Sequence[Run]) -> dict[str, tuple[int, float]]:
     """
     speeds = {}
     for other in others:
-        differ = [name for name in SAME if getattr(other.config, name) != getattr(run.config, name)]
+        own, its = (made_of(each.dir, each.plan) for each in (run, other))
+        differ = [name for name in SAME if own[name] != its[name]]
         speed, batch = other.result()["examples_per_second"], other.plan.global_batch_size
         why = f"another {', '.join(differ)}" if differ else ""
         why = why or ("asynchronous workers" if batch is None else "")

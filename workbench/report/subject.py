@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.charts import REPLICA_COLORS, REPLICA_DASHES
-from workbench.runs.folder.files import read_json
+from workbench.runs.folder.files import CERTIFICATE, read_json
 from workbench.runs.records.live import LiveRun, Window
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _subject(run: Run, plan: Plan, number: int, title: str, most_points: int) ->
     live = LiveRun(run.dir, run.plan)
     live.poll()
     result = run.result()
-    certificate = run.dir / "certificate.json"
+    certificate = run.dir / CERTIFICATE
     return Subject(
         run=run,
         anchor=f"run-{number + 1}",

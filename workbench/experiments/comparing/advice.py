@@ -18,10 +18,6 @@ from .table import make_table
 if TYPE_CHECKING:
     from workbench.interval import Interval
 
-SIMPLEST_FIRST = (
-    *("one_device", "default", "mirrored", "central_storage", "tpu"),
-    *("multi_worker_mirrored", "parameter_server"),
-)
 AS_FAST = 1.1
 """Two speeds count as equal if their ratio is certainly below this factor."""
 FAR_BEHIND = 0.5
@@ -56,7 +52,7 @@ def recommend(groups: Sequence[Group]) -> Advice:
 
     A group is recommended if the 95 % intervals show that all others are slower, or as fast to
     within `AS_FAST`. Of groups that are as fast, the simplest is recommended: it has fewer
-    replicas, then an earlier place in `SIMPLEST_FIRST`, then the usual precision, then no
+    replicas, then an earlier `place` in the catalogue, then the usual precision, then no
     compilation by XLA. If an interval leaves this open, the result is undecided.
 
     Groups with another model, data or batch do different work, so they are not ranked together:
@@ -223,6 +219,5 @@ def _synchronous(group: Group) -> bool:
 
 def _simplicity(group: Group) -> tuple[int, int, bool, bool]:
     plan = group.runs[0].plan
-    place = SIMPLEST_FIRST.index(plan.strategy)
-    usual = plan.config.precision == USUAL.precision
+    usual, place = plan.config.precision == USUAL.precision, STRATEGIES[plan.strategy].place
     return plan.num_replicas_in_sync, place, not usual, plan.config.xla

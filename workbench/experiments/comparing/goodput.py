@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.experiments.scaling import RESULT, goodputs, saved_scaling
+from workbench.experiments.scaling import RESULT, SAME, goodputs, saved_scaling
 from workbench.runs import RunError
 
 if TYPE_CHECKING:
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from .measures import Measures
     from .rows import Row
-
-SAME = ("data", "model", "precision")
-"""The values of `Measures.made_of` that are equal in runs with one noise scale."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 from workbench.experiments.agreement import certify, compare, trains, what_is_seen
 from workbench.experiments.cells import CERTIFIED, JUDGED, numbers_of, results
 from workbench.runs import Run, RunError
-from workbench.runs.folder.files import json_text, write_text
+from workbench.runs.folder.files import CERTIFICATE, json_text, write_text
 
 from .comparison import Comparison
 
@@ -74,7 +74,7 @@ def certificates(comparison: Comparison) -> Iterator[tuple[str, dict[str, Any]]]
             agreement, single = found.agreement, judged[number]["float32_loss_difference"]
             if judged[number]["status"] == "pass" and agreement.holds:
                 text = json_text(found.certificate(single))
-                write_text(runs[number].dir / "certificate.json", text)
+                write_text(runs[number].dir / CERTIFICATE, text)
             weights = agreement.max_weight_difference
             yield CERTIFIED, _certified(number, agreement.reason, weights)
     except (RunError, OSError) as error:

@@ -6,8 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from workbench.catalog import STRATEGIES
-from workbench.experiments.comparing.advice import SIMPLEST_FIRST
+from workbench.catalog import SIMPLEST_FIRST, STRATEGIES
 from workbench.experiments.matrix import usual_steps
 
 if TYPE_CHECKING:
@@ -22,8 +21,7 @@ _STEPS = {"synthetic": 3_000}
 
 def contenders(devices: Devices) -> list[str]:
     """Return the strategies that take part, the simplest first."""
-    able = (name for name, each in STRATEGIES.items() if not each.tpu or devices.tpu_chips)
-    return sorted(able, key=SIMPLEST_FIRST.index)
+    return [name for name in SIMPLEST_FIRST if not STRATEGIES[name].tpu or devices.tpu_chips]
 
 
 def to_be_compared(

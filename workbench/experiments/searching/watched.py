@@ -14,16 +14,14 @@ from workbench.runs.folder.files import StoppedError
 from workbench.runs.processes.environment import Launch
 from workbench.runs.programs.child import Child, Work, children, to_blame
 from workbench.runs.programs.run import failed_error, not_started
+from workbench.runs.supervise.diagnosis import OUT_OF_MEMORY
 
 POLL_SECONDS = 0.02
 """Short, because memory can run out within a moment."""
 MIB = 2**20
 End = Literal["done", "memory", "budget", "stopped"]
-_MEMORY = re.compile(
-    r"ResourceExhaustedError|RESOURCE_EXHAUSTED|OOM when allocating|[Oo]ut of memory|OUT_OF_MEMORY"
-    r"|MemoryError|bad_alloc|[Cc]annot allocate memory|[Ff]ailed to allocate|ALLOC_FAILED"
-    # A thread's stack is memory too.
-    r"|pthread_create\(\) failed|can't start new thread"
+_MEMORY = re.compile(  # a thread's stack is memory too
+    rf"{OUT_OF_MEMORY}|pthread_create\(\) failed|can't start new thread"
 )
 _OTHER_RESOURCES = re.compile(r"No space left on device|Disk quota exceeded|Too many open files")
 _BROKEN = re.compile(

@@ -32,6 +32,10 @@ _OF_ANOTHER = (
     r"Collective ops is aborted|tasks are unhealthy|CoordinationService|Socket closed"
     r"|failed to connect to all addresses|Connection reset by peer"
 )
+OUT_OF_MEMORY = (
+    r"ResourceExhaustedError|RESOURCE_EXHAUSTED|OOM when allocating|[Oo]ut of memory|OUT_OF_MEMORY"
+    r"|MemoryError|bad_alloc|[Cc]annot allocate memory|[Ff]ailed to allocate|ALLOC_FAILED"
+)
 DIAGNOSES = (
     Diagnosis(
         "tensorflow-missing",
@@ -75,8 +79,7 @@ DIAGNOSES = (
     ),
     Diagnosis(
         "out-of-memory",
-        r"ResourceExhaustedError|RESOURCE_EXHAUSTED|OOM when allocating|out of memory"
-        r"|MemoryError|bad_alloc",
+        OUT_OF_MEMORY,
         "The memory of a device or of the machine was used up.",
         "Make the batch or the model smaller, or end other programs that use this memory.",
     ),

@@ -9,9 +9,8 @@ from typing import Any
 import ipywidgets as ipw
 
 from workbench import catalog
-from workbench.catalog import Choice
+from workbench.catalog import SIMPLEST_FIRST, Choice
 from workbench.config import RunConfig
-from workbench.experiments.comparing.advice import SIMPLEST_FIRST
 from workbench.experiments.queueing.grid import BatchSize
 from workbench.experiments.queueing.tournament import to_be_compared
 from workbench.widgets.form.fields import (

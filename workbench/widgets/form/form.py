@@ -239,9 +239,8 @@ class Form:
     def _keras(self, plan: Plan | None) -> str:
         if plan is None:
             return ""
-        legacy = plan.legacy_keras
-        version = self._devices.tf_keras_version if legacy else self._devices.keras_version
-        return f"{'tf-keras' if legacy else 'Keras'} {version}" if version else ""
+        _, version = self._devices.keras(legacy=plan.legacy_keras)
+        return f"{'tf-keras' if plan.legacy_keras else 'Keras'} {version}" if version else ""
 
     def _read(self) -> tuple[RunConfig, list[Problem]]:
         values: dict[str, Any] = {}
