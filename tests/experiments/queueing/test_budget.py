@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.experiments.written import write_comparison
+from workbench.experiments import Comparison
 from workbench.experiments.queueing.queue import Queue, seconds_of
 from workbench.runs.folder.files import json_text
 
@@ -28,7 +29,7 @@ def stopped_comparison(root: Path, budget_seconds: float) -> Queue:
         if event.get("state") == "finished":
             event |= {"state": "stopped", "time": begun + 17.8}
     run_events.write_text("".join(json.dumps(event) + "\n" for event in written))
-    return Queue(comparison.folder)
+    return Queue(Comparison(comparison.folder))
 
 
 def test_a_stopped_run_that_spent_the_budget_is_not_resumed(tmp_path: Path) -> None:

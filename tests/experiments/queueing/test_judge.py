@@ -11,7 +11,7 @@ from tests.experiments.written import write_matrix, write_request
 from workbench.experiments import Candidate, Cell, Comparison
 from workbench.experiments.cells import cells_of
 from workbench.experiments.queueing.judge import judge
-from workbench.experiments.queueing.queue import Queue
+from workbench.experiments.queueing.queue import MatrixQueue
 
 DOUBLE = [replace(each, precision="float64") for each in (ONE, TWO)]
 CONFIGS = [DOUBLE[0], ONE, DOUBLE[1], TWO]
@@ -80,6 +80,6 @@ def test_a_cell_whose_weights_were_not_compared_has_not_passed(tmp_path: Path) -
     events = matrix.folder / "queue.jsonl"
     lines = events.read_text().splitlines(keepends=True)
     events.write_text("".join(line for line in lines if "certified" not in line))
-    assert Queue(matrix.folder).run() == "finished"
+    assert MatrixQueue(matrix).run() == "finished"
     (cell,) = cells_of(matrix)
     assert (cell.status, cell.reason) == ("stopped", "its weights were not compared")

@@ -14,7 +14,7 @@ FASTEST = (1000.0, 1000.0, 1000.0)
 
 def left_out(comparison: Comparison) -> dict[int, str]:
     """Return what the queue left out at its end."""
-    assert Queue(comparison.folder).run() == "finished"
+    assert Queue(comparison).run() == "finished"
     return comparison.left_out
 
 

@@ -4,9 +4,7 @@
 process and keeps the folder's lock, which it inherits. If it starts again, it continues with the
 run that it finds.
 
-Each run has the machine to itself. In a matrix, which measures agreement, a run starts while the
-one before does its last test and ends. On GPUs and TPUs it does not, because two processes cannot
-hold one of them.
+Each run has the machine to itself, except in a matrix; see `MatrixQueue`.
 """
 
 from __future__ import annotations
@@ -49,31 +47,31 @@ class Started:
 
 
 class Queue:
-    """One attempt at a comparison."""
+    """One attempt at a comparison of speeds."""
 
-    def __init__(self, folder: Path) -> None:
-        self.comparison = Comparison(folder)
-        self.request = self.comparison.request
+    overlaps = False
+    """Whether a run starts while the one before does its last test and ends."""
+    rehearses = True
+
+    def __init__(self, comparison: Comparison) -> None:
+        folder = comparison.folder
+        self.comparison = comparison
+        self.request = comparison.request
         self.devices = Devices.from_json(read_json(folder / DEVICES))
         self.log = EventLog(folder / EVENTS)
         self.stop_file = folder / STOP
-        events = self.comparison.events
-        self.took = {each["run"]: float(each["seconds"]) for each in events
+        self.took = {each["run"]: float(each["seconds"]) for each in comparison.events
                      if each["event"] == "ended"}  # fmt: skip
         """Seconds that each run took, by its id."""
-        self.trials = {(each.round, each.candidate): each for each in self.comparison.trials}
-        self.out = set(self.comparison.left_out)
-        accelerated = self.devices.gpus or self.devices.tpu_chips
-        self.overlaps = self.request.agreement and not accelerated
+        self.trials = {(each.round, each.candidate): each for each in comparison.trials}
+        self.out = set(comparison.left_out)
         self.last: Started | None = None
-        self.loaded = ExitStack()
 
     def run(self) -> str:
         """Train round by round; return the state in which the queue ends."""
         self._train_all()
         self._end_last()
-        if self.request.agreement:
-            self._record(certificates(self.comparison))
+        self._conclude()
         return "stopped" if any(self._due(at) for at in range(self.request.repeats)) else "finished"
 
     def _train_all(self) -> None:
@@ -86,11 +84,8 @@ class Queue:
             if at + 1 < self.request.repeats:
                 self._drop_slow()
 
-    def load_all(self) -> None:
-        """Load TensorFlow for the rest of a matrix at once: each import uses one core."""
-        if self.request.agreement:
-            for number in self._due(0):
-                self.loaded.enter_context(self._loaded(number))
+    def load(self) -> None:
+        """Prepare before `run`, while whoever started the queue still waits for it."""
 
     def _due(self, at: int) -> list[int]:
         """Return the candidates whose run of a round is not over."""
@@ -150,10 +145,10 @@ class Queue:
             status = run.status
             if started.over_budget and status == "stopped":
                 reason = "its run was stopped when the budget was spent"
-            elif status == "stopped" and (self.request.agreement or self.stop_file.exists()):
+            elif status == "stopped" and self.stop_file.exists():
                 return  # it goes on when the comparison goes on
             elif status != "finished":
-                reason = self._why(run, status)
+                reason = f"its run is {status}" if run.failure is None else run.failure.cause
             self._measure(run, number)
         except RunError as error:
             reason = reason or str(error)
@@ -161,23 +156,12 @@ class Queue:
             self._leave_out(number, reason)
         self._end(run, seconds, status)
 
-    def _why(self, run: Run, status: str) -> str:
-        """Return why a run is over that did not finish."""
-        failure = run.failure
-        if failure is None:
-            return f"its run is {status}"
-        return f"{failure.task}: {failure.cause}" if self.request.agreement else failure.cause
-
     def _measure(self, run: Run, number: int) -> None:
-        """Keep in files what tables and curves need, so that they are quick."""
-        if not self.request.agreement:
-            measure_whole(run)
-        elif run.status == "finished" and number not in self.out:
-            self._record(judge(self.comparison, number))
+        """Keep in files what tables and curves need of a run, so that they are quick."""
+        measure_whole(run)
 
-    def _record(self, found: Iterable[tuple[str, dict[str, Any]]]) -> None:
-        for kind, values in found:
-            self.log.write(kind, **values)
+    def _conclude(self) -> None:
+        """Do what is left when all runs are over, or the queue is stopped."""
 
     def _end(self, run: Run, seconds: float, status: str) -> None:
         """Record that a run is over after so many seconds, with those before it was stopped."""
@@ -191,8 +175,7 @@ class Queue:
         candidate, repeats = self.request.candidates[number], self.request.repeats
         name = candidate.label + (f", {at + 1} of {repeats}" if repeats > 1 else "")
         config = dataclasses.replace(candidate.config, name=name)
-        rehearse = not self.request.agreement  # which has few steps
-        run = start_run(config, self.comparison.folder, self.devices, rehearse=rehearse)
+        run = start_run(config, self.comparison.folder, self.devices, rehearse=self.rehearses)
         self.trials[at, number] = Trial(number, at, run.dir.name)
         self.log.write("begun", candidate=number, round=at, run=run.dir.name)
         return run
@@ -248,6 +231,45 @@ class Queue:
         return measure(self.comparison.run(trial)).examples_per_second
 
 
+class MatrixQueue(Queue):
+    """One attempt at a matrix, which compares losses and weights instead of speeds.
+
+    So its runs may overlap. On GPUs and TPUs they do not, because two processes cannot hold one of
+    them.
+    """
+
+    rehearses = False  # its runs have few steps
+
+    def __init__(self, comparison: Comparison) -> None:
+        super().__init__(comparison)
+        self.overlaps = not (self.devices.gpus or self.devices.tpu_chips)
+        self.loaded = ExitStack()
+
+    def load(self) -> None:
+        """Load TensorFlow for all runs at once: each import uses one core."""
+        for number in self._due(0):
+            self.loaded.enter_context(self._loaded(number))
+
+    def _measure(self, run: Run, number: int) -> None:
+        """Judge a candidate's cell, once its runs are over."""
+        if run.status == "finished" and number not in self.out:
+            self._record(judge(self.comparison, number))
+
+    def _conclude(self) -> None:
+        """Compare the weights of the runs that agree."""
+        self._record(certificates(self.comparison))
+
+    def _record(self, found: Iterable[tuple[str, dict[str, Any]]]) -> None:
+        for kind, values in found:
+            self.log.write(kind, **values)
+
+
+def queue_of(folder: Path) -> Queue:
+    """Return the queue for the comparison or the matrix in a folder."""
+    comparison = Comparison(folder)
+    return (MatrixQueue if comparison.request.agreement else Queue)(comparison)
+
+
 def seconds_of(run: Run) -> float:
     """Return the seconds that all attempts at a run have taken."""
     return run.ledger.seconds or 0.0
@@ -256,9 +278,9 @@ def seconds_of(run: Run) -> float:
 def main() -> int:
     """Detach, train the candidates, and record how the comparison ended."""
     folder, working_dir = map(Path, sys.argv[1:3])
-    queue = Queue(folder)
+    queue = queue_of(folder)
     os.chdir(working_dir)
-    queue.load_all()
+    queue.load()
     if os.fork():
         os._exit(0)
     queue.log.write("state", state="running", pid=os.getpid())
