@@ -66,6 +66,30 @@ def add_runs_dir(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runs-dir", metavar="DIR", help=text)
 
 
+def refuse_beside_earlier(
+    arguments: argparse.Namespace, place: str, earlier: object, training: Collection[str]
+) -> None:
+    """Refuse flags of runs to train beside earlier ones, and --resume without earlier ones.
+
+    Args:
+        arguments: all that were given.
+        place: the name of the argument for earlier ones in the help.
+        earlier: what was given there.
+        training: the names of flags of runs to train.
+
+    Raises:
+        ConfigError: such a flag is given.
+    """
+    if earlier and (given := [name for name in training if getattr(arguments, name) is not None]):
+        rule = "given without flags of runs to train"
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        fix = f"Leave these flags out, or leave {place} out to train."
+        raise ConfigError([Problem(place, rule, flags, fix)])
+    if arguments.resume and not earlier:
+        rule, fix = "given with the folder to continue", "Put the folder before it: FOLDER --resume"
+        raise ConfigError([Problem("--resume", rule, "no folder", fix)])
+
+
 def config_from(arguments: argparse.Namespace, opened: RunConfig | None = None) -> RunConfig:
     """Return the config made of preset, file and flags, in this order; later ones overrule.
 

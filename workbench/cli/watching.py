@@ -237,7 +237,8 @@ def watch_queue(comparison: Comparison) -> None:
                 comparison.stop()
             done = f"{comparison.ended} of {comparison.planned} runs done"
             doing = comparison.doing
-            line.write(done, comparison.eta_seconds, doing and f", {doing}")
+            left = comparison.eta_seconds if state == "running" else None
+            line.write(done, left, doing and f", {doing}")
             time.sleep(QUEUE_POLL_SECONDS)
     line.end()
     if comparison.state == "lost":

@@ -89,15 +89,15 @@ def test_impossible_comparisons_are_refused(terminal: Terminal, runs: list[Path]
     [
         (
             ("RUN", "--global-batch-size", "64", "--budget", "1"),
-            "RUN must be given without training flags; got --global-batch-size, --budget. "
-            "Leave these flags out to compare existing runs, or leave RUN out to train.",
+            "RUN must be given without flags of runs to train; got --global-batch-size, --budget. "
+            "Leave these flags out, or leave RUN out to train.",
         ),
         (("RUN", "--epochs", "3"), "got --epochs. Leave these flags out"),
         (("RUN", "--strategy", "mirrored", "--resume"), "got --strategy. Leave these flags out"),
         (
             ("--resume", "--budget", "1"),
-            "--resume must be given with a comparison's folder; got no folder. Write: workbench "
-            "compare FOLDER --resume",
+            "--resume must be given with the folder to continue; got no folder. Put the folder "
+            "before it: FOLDER --resume",
         ),
     ],
 )

@@ -68,4 +68,4 @@ def test_flags_that_do_not_fit_together_are_refused(terminal: Terminal, folder: 
     assert "FOLDER must be given without flags of runs to train; got --steps." in done.stderr
     done = terminal.type("matrix", "--resume")
     assert done.returncode == 2
-    assert "--resume must be given with a matrix's folder; got no folder." in done.stderr
+    assert "--resume must be given with the folder to continue; got no folder." in done.stderr

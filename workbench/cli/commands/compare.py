@@ -10,7 +10,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.before import ahead, devices_for
-from workbench.cli.flags import add_config_flags, add_runs_dir, config_from, given_flags
+from workbench.cli.flags import (
+    add_config_flags,
+    add_runs_dir,
+    config_from,
+    given_flags,
+    refuse_beside_earlier,
+)
 from workbench.cli.terminal import ProgressLine
 from workbench.cli.watching import columns, watch_queue
 from workbench.config import ConfigError, Problem, field_types
@@ -40,8 +46,8 @@ if TYPE_CHECKING:
     from workbench.config import RunConfig
 
 REPEATS = 3
-TRAINING_FLAGS = (*field_types(), "preset", "config", "repeats", "budget")
-"""Flags of runs to train."""
+TRAINING_FLAGS = (*field_types(), "preset", "config", "budget")
+"""Flags of runs to train; an earlier comparison can be given more --repeats."""
 
 
 def add_flags(parser: ArgumentParser) -> None:
@@ -90,7 +96,10 @@ def compare(arguments: Namespace) -> int:
         ConfigError: a flag has no meaning with, or without, the named runs.
         RunError: the runs or the baseline do not exist, or the comparison cannot be started.
     """
-    _check_together(arguments)
+    refuse_beside_earlier(arguments, "RUN", arguments.runs, TRAINING_FLAGS)
+    if arguments.verdicts and not arguments.html:
+        rule, fix = "given with --html", "Write: workbench compare RUN ... --html FILE --verdicts"
+        raise ConfigError([Problem("--verdicts", rule, "no --html", fix)])
     if arguments.runs:
         groups, going_on = _named(arguments)
         if going_on is not None:
@@ -141,26 +150,6 @@ def report(table: Table) -> str:
     head = [HEAD[at] for at in used]
     lines = columns(head, [[row[at] for at in used] for row in rows])
     return "\n".join([*lines, *(f"Note: {note}." for note in table.notes)])
-
-
-def _check_together(arguments: Namespace) -> None:
-    """Refuse flags that would be ignored.
-
-    Raises:
-        ConfigError: runs are named beside flags of runs to train, or none is named to resume.
-    """
-    given = [name for name in TRAINING_FLAGS if getattr(arguments, name) is not None]
-    if arguments.runs and set(given) - {"repeats"}:
-        rule = "given without training flags"
-        flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-        fix = "Leave these flags out to compare existing runs, or leave RUN out to train."
-        raise ConfigError([Problem("RUN", rule, flags, fix)])
-    if arguments.verdicts and not arguments.html:
-        rule, fix = "given with --html", "Write: workbench compare RUN ... --html FILE --verdicts"
-        raise ConfigError([Problem("--verdicts", rule, "no --html", fix)])
-    if arguments.resume and not arguments.runs:
-        rule, fix = "given with a comparison's folder", "Write: workbench compare FOLDER --resume"
-        raise ConfigError([Problem("--resume", rule, "no folder", fix)])
 
 
 def _axes(arguments: Namespace) -> dict[str, Any]:

@@ -8,9 +8,8 @@ from argparse import ArgumentParser, Namespace
 from datetime import timedelta
 
 from workbench import catalog
-from workbench.cli.flags import add_runs_dir
+from workbench.cli.flags import add_runs_dir, refuse_beside_earlier
 from workbench.cli.watching import columns, watch_queue
-from workbench.config import ConfigError, Problem
 from workbench.experiments import Comparison, Matrix, matrix_of, start_matrix
 from workbench.experiments.cells import HEAD
 from workbench.experiments.matrix import usual_steps
@@ -60,7 +59,7 @@ def matrix(arguments: Namespace) -> int:
         ConfigError: a flag has no meaning with, or without, an earlier matrix.
         RunError: there is no such matrix, or the matrix cannot be started.
     """
-    _check_together(arguments)
+    refuse_beside_earlier(arguments, "FOLDER", arguments.folder, TRAINING_FLAGS)
     shown = _earlier(arguments) if arguments.folder else _started(arguments)
     watch_queue(shown)
     done = matrix_of(shown)
@@ -71,17 +70,6 @@ def matrix(arguments: Namespace) -> int:
         if shown.state != "finished":
             print(f"Continue with: workbench matrix {shlex.quote(str(shown.folder))} --resume")
     return int(not done.passed)
-
-
-def _check_together(arguments: Namespace) -> None:
-    given = [f"--{name}" for name in TRAINING_FLAGS if getattr(arguments, name) is not None]
-    if arguments.folder and given:
-        rule = "given without flags of runs to train"
-        fix = "Leave these flags out to print an earlier matrix, or leave FOLDER out to train."
-        raise ConfigError([Problem("FOLDER", rule, ", ".join(given), fix)])
-    if arguments.resume and not arguments.folder:
-        rule, fix = "given with a matrix's folder", "Write: workbench matrix FOLDER --resume"
-        raise ConfigError([Problem("--resume", rule, "no folder", fix)])
 
 
 def _earlier(arguments: Namespace) -> Comparison:
