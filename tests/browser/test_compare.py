@@ -18,6 +18,7 @@ from workbench.widgets.comparison.arrangement import Arrangement, write_arrangem
 
 TAB = "Compare"
 EARLIEST = "compare-20000101-000000-abcd"
+UNDECIDED = "compare-20991231-235959-abcd"
 NOT_COMPARED = ("Mirrored", "CentralStorage", "MultiWorkerMirrored", "ParameterServer")
 
 
@@ -105,16 +106,29 @@ def test_a_comparison_of_two_strategies_is_stopped_and_resumed(workbench: Workbe
     done = workbench.root.get_by_text("2 of 2 runs done, finished")
     expect(done).to_be_visible()
     expect(table).to_contain_text("Default")
-    expect(workbench.root.get_by_text("An interval needs 3 runs of each")).to_be_visible()
-    workbench.button("Run 2 more of each").click()
-    expect(workbench.root.get_by_text("6 of 6 runs done, finished")).to_be_visible()
-    expect(workbench.button("Run 2 more of each")).to_be_hidden()
     for theme in ("light", "dark"):
         workbench.lab.set_theme(theme)
         workbench.button("Compare").scroll_into_view_if_needed()
         workbench.lab.screenshot(f"compare-{theme}")
     assert workbench.overflowing() == []
     look_at_rows(workbench)
+
+
+def test_more_runs_are_trained_of_candidates_that_are_undecided(
+    lab: LabPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rates = {"OneDevice": (1000.0, 1500.0, 900.0), "Mirrored x 2": (1100.0, 900.0, 1400.0)}
+    undecided = write_comparison(lab.server.root / "runs", rates, name=UNDECIDED)
+    monkeypatch.setenv("WORKBENCH_STATE", str(lab.server.log.parent / "state"))
+    undecided.request.write(undecided.folder)  # as one of the machine that the page is on
+    workbench = WorkbenchPage(lab, "undecided.ipynb", trains=False)
+    workbench.turn_to(TAB)
+    expect(workbench.root.get_by_text("Undecided: ")).to_be_visible()
+    workbench.button("Run 3 more of each").click()
+    expect(workbench.button("Stop the comparison")).to_be_visible()
+    expect(workbench.root.get_by_text("12 of 12 runs done, finished")).to_be_visible()
+    assert {run.status for run in list_runs(undecided.folder)} == {"finished"}
+    shutil.rmtree(undecided.folder)
 
 
 def test_an_earlier_comparison_opens_by_a_click_as_it_was_left(lab: LabPage) -> None:
