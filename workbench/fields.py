@@ -163,7 +163,7 @@ class TrainingFields:
         "synthetic", "Data",
         "A built-in data set, or your own as module:function or file.py:function. "
         "The function returns (train, test), each a pair (features, labels) of arrays or tables, "
-        "or an unbatched tf.data.Dataset.",
+        "with sample weights as a third part if there are any, or an unbatched tf.data.Dataset.",
     )
     data_dir: str | None = row(
         None, "Data folder",

@@ -26,6 +26,52 @@ def one_broken():
     return (features, labels), tests
 
 
+def weighted():
+    def with_weights(part):
+        features, labels = part
+        return features, labels, np.where(labels == 0, 2.0, 0.5)
+
+    return tuple(map(with_weights, pairs()))
+
+
+def weighted_datasets():
+    return tuple(map(tf.data.Dataset.from_tensor_slices, weighted()))
+
+
+def features_alone():
+    (features, _), (tests, _) = pairs()
+    return features, tests
+
+
+def features_of_one_size():
+    (features, _), (tests, _) = pairs()
+    return features[:32], tests
+
+
+def features_in_tuples():
+    (features, _), (tests, _) = pairs()
+    return (features[:32],), (tests,)
+
+
+def negative_weights():
+    train, (features, labels, weights) = weighted()
+    return train, (features, labels, weights - 1)
+
+
+def infinite_weights():
+    (features, labels, weights), test = weighted()
+    train = features, labels, np.where(labels == 1, np.inf, weights)
+    return tuple(map(tf.data.Dataset.from_tensor_slices, (train, test)))
+
+
+def weights_in_words():
+    def named(part):
+        features, labels, weights = part
+        return features, labels, weights.astype(str)
+
+    return tuple(map(named, weighted()))
+
+
 def tables():
     train, test = (
         pd.DataFrame(features, columns=[f"feature_{n}" for n in range(10)]).assign(label=labels)

@@ -18,6 +18,13 @@ RETURN = "Write: return (x_train, y_train), (x_test, y_test)"
 FACTS = {
     "pairs": ("arrays", 96, 32, "features (10,) float32, labels () int64", 48),
     "tables": ("arrays", 96, 32, "features (10,) float32, labels () int64", 48),
+    "weighted": ("arrays", 96, 32,
+                 "features (10,) float32, labels () int64, weights () float32", 52),
+    "weighted_datasets": ("dataset", 96, 32,
+                          "features (10,) float64, labels () int64, weights () float64", 96),
+    "features_alone": ("arrays", 96, 32, "features (10,) float32", 40),
+    "features_in_tuples": ("arrays", 32, 32, "features (10,) float32", 40),
+    "unlabelled": ("dataset", 96, 32, "features (10,) float64", 80),
     "several": ("arrays", 96, 32, "features {wide: (6,) float32, deep: (4,) float32}, "
                 "labels (() int64, (1,) float32)", 52),
     "words": ("arrays", 32, 8, "features () string, labels () bool", 0),
@@ -36,9 +43,16 @@ WRONG = {
     "endless_unknown": ("that ends", "examples, still being read", "assert_cardinality(n)"),
     "empty": ("at least one example, to train on", "an empty one", "Fill it."),
     "distributed": ("not distributed yet", "Dataset", "Return the tf.data.Dataset itself"),
-    "unlabelled": ("pairs (features, labels)", "(10,) float64", "Have it give (features, labels)"),
     "uneven": ("one number of examples", "95 and 96", "Give as many labels as features."),
     "one_part": ("the data to test on", "2 values: ndarray (96, 10), ndarray (96,)", RETURN),
+    "features_of_one_size": (
+        "the data to test on",
+        "2 values: ndarray (32, 10), ndarray (32, 10)",
+        "For features alone: (x_train,), (x_test,)",
+    ),
+    "negative_weights": ("sample weights of 0 or more", "-0.5", "0 leaves its loss out"),
+    "infinite_weights": ("sample weights of 0 or more", "not finite", "0 leaves its loss out"),
+    "weights_in_words": ("weights are numbers", "weights that are text", "Turn them into numbers"),
     "one_array": ("the data to test on", "ndarray (96, 10)", RETURN),
     "four_parts": ("the data to test on", "4 values: ndarray (96, 10), ndarray (96,), nd", RETURN),
     "no_test": (

@@ -75,13 +75,12 @@ def prepare_model(function: Callable, make_optimizer: Callable | None = None) ->
     """Return your model with all variables of its layers and metrics, which no step can make."""
     model, (examples, _) = function(), make_data()
     if isinstance(examples, tf.data.Dataset):
-        features, labels = next(iter(examples.batch(1)))
+        example = next(iter(examples.batch(1)))
     else:
-        features, labels = tf.nest.map_structure(lambda part: tf.constant(part[:1]), examples)
-    outputs = model(features, training=False)
-    model.compute_loss(features, labels, outputs)
-    model.compute_metrics(features, labels, outputs, sample_weight=None)
+        example = tf.nest.map_structure(lambda part: tf.constant(part[:1]), examples)
+    model.test_step(example)  # in which layers and metrics make their variables
     model.reset_metrics()
+    model.built = True  # also without a call, if it has only steps of its own
     model.optimizer = make_optimizer() if make_optimizer else model.optimizer
     return model
 
@@ -153,5 +152,5 @@ if __name__ == "__main__":
     main(parser.parse_args().run_dir)
 
 # For the workbench that exported this script, to open it again; Python ignores it.
-# config: {"sha256": "03f5a30ce6866395", "config": {"loop": "fit", "model":
+# config: {"sha256": "7f131a8bef014c32", "config": {"loop": "fit", "model":
 #     "own_model.py:build_model", "devices": ["CPU:0"], "replicas": 2}}

@@ -97,7 +97,9 @@ def test_it_keeps_the_script_and_the_files_that_the_script_imports(run: Run) -> 
 
 
 def test_it_is_evaluated_and_goes_on_here(run: Run, forking: None) -> None:
-    assert 0 <= run.evaluate()["test_accuracy"] <= 1
+    tested = run.evaluate()
+    assert tested["test_loss"] > 0
+    assert tested["test_accuracy"] is None  # the model has no such metric
     run.resume(epochs=EPOCHS + 1)
     assert run.wait(LIMIT_SECONDS) == "finished", run.failure
     assert len(run.replica_steps()) == 2 * (EPOCHS + 1) * STEPS

@@ -76,23 +76,23 @@ def compile_by_xla__own(make_model: Callable) -> Callable:
         mean_loss = model.metrics[0]  # in which Keras measures the loss
 
         @tf.function(jit_compile=True)
-        def compute(features: Any, labels: Any) -> tuple[tf.Tensor, Any, list[tf.Tensor]]:
+        def compute(features: Any, labels: Any, weights: Any) -> tuple:
             with tf.GradientTape() as tape:
                 outputs = model(features, training=True)
                 # As compiled: all losses with their weights, and penalties. Keras divides the mean
                 # over the replica's examples by the replicas, because their gradients are summed.
-                loss = model.compute_loss(features, labels, outputs)
+                loss = model.compute_loss(features, labels, outputs, weights)
                 scaled = model.optimizer.scale_loss(loss)  # scaled only in mixed_float16
             return loss, outputs, tape.gradient(scaled, model.trainable_variables)
 
         def train_step(batch: tuple[Any, ...]) -> dict[str, tf.Tensor]:
-            features, labels = batch
-            loss, outputs, gradients = compute(features, labels)
+            features, labels, weights = tf.keras.utils.unpack_x_y_sample_weight(batch)
+            loss, outputs, gradients = compute(features, labels, weights)
             model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
             mean = loss * tf.distribute.get_strategy().num_replicas_in_sync
-            examples = tf.shape(tf.nest.flatten(labels)[0])[0]
+            examples = tf.shape(tf.nest.flatten(features)[0])[0]
             mean_loss.update_state(mean, sample_weight=examples)
-            return model.compute_metrics(features, labels, outputs, sample_weight=None)
+            return model.compute_metrics(features, labels, outputs, weights)
 
         model.train_step = train_step
         return model

@@ -66,7 +66,7 @@ def as_arrays(part: Any) -> Any:
 
 @functools.cache
 def check_data__arrays(function: Callable) -> tuple:
-    """Return the data of the user's function: (features, labels) to train on and to test on."""
+    """Return the data of the user's function: examples to train on and to test on."""
     parts = tuple(map(as_arrays, function()))
     wanted = {"train on": NUM_TRAIN_EXAMPLES, "test on": NUM_TEST_EXAMPLES}
     for (use, examples), part in zip(wanted.items(), parts, strict=True):

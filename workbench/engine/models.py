@@ -60,12 +60,11 @@ def prepare_model(function: Callable, make_optimizer: Callable | None = None) ->
     """Return your model with all variables of its layers and metrics, which no step can make."""
     model, (examples, _) = function(), make_data()
     if isinstance(examples, tf.data.Dataset):
-        features, labels = next(iter(examples.batch(1)))
+        example = next(iter(examples.batch(1)))
     else:
-        features, labels = tf.nest.map_structure(lambda part: tf.constant(part[:1]), examples)
-    outputs = model(features, training=False)
-    model.compute_loss(features, labels, outputs)
-    model.compute_metrics(features, labels, outputs, sample_weight=None)
+        example = tf.nest.map_structure(lambda part: tf.constant(part[:1]), examples)
+    model.test_step(example)  # in which layers and metrics make their variables
     model.reset_metrics()
+    model.built = True  # also without a call, if it has only steps of its own
     model.optimizer = make_optimizer() if make_optimizer else model.optimizer
     return model

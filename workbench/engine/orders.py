@@ -84,7 +84,8 @@ def deal_tests__dataset(examples: tf.data.Dataset) -> Callable:
         local = replicas // context.num_input_pipelines
         first = local * context.input_pipeline_id
 
-        def hands(*batch: tf.Tensor) -> tf.data.Dataset:
+        def hands(*parts: tf.Tensor) -> tf.data.Dataset:
+            batch = tf.nest.pack_sequence_as(batches.element_spec, tf.nest.flatten(parts))
             size = tf.shape(tf.nest.flatten(batch)[0], tf.int64)[0]
 
             def hand(own: tf.Tensor) -> tuple[tf.Tensor, ...]:

@@ -114,20 +114,22 @@ def make_steps__own_model_general(model: tf.keras.Model) -> list[Callable]:
     """Return two functions of a replica's part of a batch: one to train, one to test."""
     mean_loss = model.metrics[0]  # in which Keras measures the loss
 
-    def gradients_of(features: Any, labels: Any) -> list[tuple]:
+    def gradients_of(batch: Any) -> list[tuple]:
+        features, labels, weights = tf.keras.utils.unpack_x_y_sample_weight(batch)
         replicas = tf.distribute.get_replica_context()
         with tf.GradientTape() as tape:
             outputs = model(features, training=True)
             # As compiled: all losses with their weights, and penalties. Keras divides the mean over
             # the replica's examples by the replicas, because their gradients are summed.
-            mean = model.compute_loss(features, labels, outputs) * replicas.num_replicas_in_sync
+            loss = model.compute_loss(features, labels, outputs, weights)
+            mean = loss * replicas.num_replicas_in_sync
             # So each divides by the examples of all replicas instead, because the global batch
             # may be short at the end of an epoch.
-            examples = tf.cast(tf.shape(tf.nest.flatten(labels)[0])[0], mean.dtype)
+            examples = tf.cast(tf.shape(tf.nest.flatten(features)[0])[0], mean.dtype)
             loss = mean * examples / replicas.all_reduce("SUM", examples)
             loss = model.optimizer.scale_loss(loss)  # scaled only in mixed_float16
         mean_loss.update_state(mean, sample_weight=examples)
-        model.compute_metrics(features, labels, outputs, sample_weight=None)
+        model.compute_metrics(features, labels, outputs, weights)
         found = zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables)
         return [(part, weight) for part, weight in found if part is not None]  # the loss uses it
 
@@ -140,9 +142,9 @@ def make_steps__own_model_general(model: tf.keras.Model) -> list[Callable]:
         # The optimizer sums over the replicas again, so each gives its share.
         return [part / replicas.num_replicas_in_sync for part in parts]
 
-    def train_step(batch: tuple[Any, ...]) -> None:
-        gradients, weights = map(list, zip(*gradients_of(*batch)))
-        model.optimizer.apply_gradients(zip(clipped(gradients), weights))
+    def train_step(batch: Any) -> None:
+        gradients, variables = map(list, zip(*gradients_of(batch)))
+        model.optimizer.apply_gradients(zip(clipped(gradients), variables))
 
     return [train_step, model.test_step]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from .. import catalog
 from ..fields import is_own
 from .names import DEFINED, bound_names, parse, script_names
-from .plan import ARRAYS, DATASET, OwnFunction
+from .plan import ARRAYS, DATASET, FEATURES, PAIRS, OwnFunction
 from .problems import Findings
 
 if TYPE_CHECKING:
@@ -234,6 +234,10 @@ def find_data(
         test_examples=facts.test_examples,
     )
     _check_pipeline(findings, config, facts)
+    if config.step is not None and facts.form != PAIRS:
+        has = "no labels" if facts.form == FEATURES else "sample weights"
+        rule = f"empty with data that has {has}: a step takes features and labels"
+        findings.add("step", rule, config.step, "Write it as the train_step of your model.")
     return row, function
 
 

@@ -29,6 +29,8 @@ LED_CALL_STEPS = 20
 REHEARSED_STEPS = 2
 ARRAYS, DATASET = "arrays", "dataset"
 """The kinds of the user's own data."""
+FEATURES, PAIRS, WEIGHTED = "features", "pairs", "weighted"
+"""The forms of examples: features alone; with labels; with labels and a sample weight."""
 CHIEF, EVALUATOR = "chief-0", "evaluator-0"
 ONE_TASK = ("worker-0",)
 TASK_NAME = re.compile(r"[a-z_]+-\d+", re.ASCII)
@@ -74,6 +76,8 @@ class DataFacts:
     """Bytes of an example in memory; 0 if examples differ in size."""
     reads_files: bool = False
     """Whether it reads TFRecord, text or fixed-length files, which can be split among workers."""
+    form: str = PAIRS
+    """What an example is: `FEATURES`, `PAIRS` or `WEIGHTED`."""
 
 
 @dataclass(frozen=True)

@@ -72,8 +72,8 @@ class Workbench:
             `file.py:function`. The text of a notebook's function goes into the script, with
             everything that the function uses. The function returns a compiled Keras model.
         data: the user's own data, in one of the same three forms. The function returns (train,
-            test). Each is a pair (features, labels) of arrays or tables, or a tf.data.Dataset of
-            single examples.
+            test). Each is a pair (features, labels) of arrays or tables, a triple with sample
+            weights, features alone, or a tf.data.Dataset of single examples.
         step: the user's own train step of the custom loop, in one of the same three forms. It
             takes the model, the features and the labels of a replica, and updates the weights. It
             returns the loss of each example or their mean. If accuracy must be known, it returns

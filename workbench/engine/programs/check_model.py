@@ -18,7 +18,7 @@ MEANS = ("auto", "sum_over_batch_size", "mean", "mean_with_sample_weight")
 
 
 def check_kind(model: Any, name: str) -> None:
-    """End unless `model`, which the function `name` returned, is compiled with a loss.
+    """End unless `model`, which the function `name` returned, is one of tf.keras.
 
     Raises:
         SystemExit: it is not.
@@ -28,8 +28,33 @@ def check_kind(model: Any, name: str) -> None:
         got = "a model of Keras 3, but tf.keras is Keras 2 here. Import keras through tf.keras"
     elif not isinstance(model, tf.keras.Model):
         got = f"{type(model).__name__}. Return the model"
-    elif not model.loss and type(model).compute_loss is tf.keras.Model.compute_loss:
+    else:
+        return
+    raise SystemExit(f"Needs a tf.keras.Model compiled with its loss; {name} returned {got}.")
+
+
+def has_own(model: tf.keras.Model, method: str) -> bool:
+    """Return whether a model's class defines a method that Keras' own class has, too."""
+    return getattr(type(model), method) is not getattr(tf.keras.Model, method)
+
+
+def has_loss(model: tf.keras.Model) -> bool:
+    """Return whether a model that was called has a loss for the steps of Keras."""
+    return bool(model.loss or model.losses or has_own(model, "compute_loss"))
+
+
+def check_loss(model: tf.keras.Model, name: str) -> None:
+    """End if the model of the function `name`, which was called, has no loss to train or to test.
+
+    Raises:
+        SystemExit: it has none.
+    """
+    if has_loss(model):
+        return
+    if not has_own(model, "train_step"):
         got = "a model without a loss. Call model.compile(loss=...) before returning it"
+    elif not has_own(model, "test_step"):
+        got = "one with its own train_step only. Give it a test_step, or compile it with a loss"
     else:
         return
     raise SystemExit(f"Needs a tf.keras.Model compiled with its loss; {name} returned {got}.")
@@ -43,19 +68,20 @@ def check_model(model: tf.keras.Model, name: str, data: tuple[Any, Any]) -> None
     Raises:
         SystemExit: they cannot.
     """
-    features, labels = first_example(data[0])
-    with needs_fitting(name, features):
-        outputs = model(features, training=False)
-    check_labels(model, outputs, data)
-    with needs_fitting(name, features):
-        model.compute_loss(features, labels, outputs)
-        # With two examples, because a loss that squeezes returns a single number for one.
-        pair, answers = tf.nest.map_structure(
-            lambda part: tf.concat([part, part], axis=0), (features, labels)
-        )
-        predicted = model(pair, training=False)
-        check_losses(model, lambda: model.compute_loss(pair, answers, predicted))
-        model.compute_metrics(features, labels, outputs, sample_weight=None)
+    example = first_example(data[0])
+    features, labels, _ = tf.keras.utils.unpack_x_y_sample_weight(example)
+    outputs = None
+    if has_own(model, "call"):  # it may have only a train_step
+        with needs_fitting(name, features):
+            outputs = model(features, training=False)
+    check_loss(model, name)
+    if labels is not None and outputs is not None:
+        check_labels(model, outputs, data)
+    if outputs is not None and has_loss(model):
+        check_losses_of(model, name, example, outputs)
+    else:
+        with needs_fitting(name, features):
+            model.test_step(example)
     if not model.trainable_variables:
         raise SystemExit(
             f"Needs a model with weights to train; all of {name}'s are frozen, or it has none. "
@@ -63,8 +89,21 @@ def check_model(model: tf.keras.Model, name: str, data: tuple[Any, Any]) -> None
         )
 
 
+def check_losses_of(model: tf.keras.Model, name: str, example: Any, outputs: Any) -> None:
+    """End unless the model of the function `name` has losses and metrics that fit an example."""
+    features, labels, weight = tf.keras.utils.unpack_x_y_sample_weight(example)
+    with needs_fitting(name, features):
+        model.compute_loss(features, labels, outputs, weight)
+        # With two examples, because a loss that squeezes returns a single number for one.
+        two = tf.nest.map_structure(lambda part: tf.concat([part, part], axis=0), example)
+        pair, answers, weights = tf.keras.utils.unpack_x_y_sample_weight(two)
+        predicted = model(pair, training=False)
+        check_losses(model, lambda: model.compute_loss(pair, answers, predicted, weights))
+        model.compute_metrics(features, labels, outputs, weight)
+
+
 def first_example(train: Any) -> Any:
-    """Return a batch of the first example to train on: its features and its labels."""
+    """Return a batch of the first example to train on."""
     if isinstance(train, tf.data.Dataset):
         return next(iter(train.batch(1)))
     return tf.nest.map_structure(lambda part: tf.constant(part[:1]), train)
@@ -172,7 +211,7 @@ def check_labels(model: tf.keras.Model, outputs: Any, data: tuple[Any, Any]) -> 
 def first_labels(part: Any) -> Iterator[Any]:
     """Yield the labels of arrays, or of each of the first examples of a tf.data.Dataset."""
     if isinstance(part, tf.data.Dataset):
-        yield from part.map(lambda _, labels: labels).take(FIRST).as_numpy_iterator()
+        yield from part.map(lambda *example: example[1]).take(FIRST).as_numpy_iterator()
     else:
         yield part[1]
 

@@ -8,7 +8,6 @@ in one line. If the examples have classes, also writes predictions.npz.
 import json
 import pathlib
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -37,44 +36,25 @@ def batches(part: Any) -> tf.data.Dataset:
     return examples.batch(BATCH_SIZE)
 
 
-def counter_of(script: Any, model: Any) -> Callable:
-    """Return a function that gives the accuracy of a batch; NaN if it is unknown."""
-    if hasattr(script, "make_correct"):  # of an earlier release
-        correct = script.make_correct(model)
-        return lambda _, labels, outputs: correct(labels, outputs) / len(tf.nest.flatten(labels)[0])
-    if isinstance(getattr(script, "ACCURACY", None), type):
-        return lambda _, labels, outputs: script.ACCURACY()(labels, outputs)
-    if hasattr(script, "ACCURACY"):
-        return lambda _, labels, outputs: tf.reduce_mean(
-            tf.cast(script.ACCURACY(labels, outputs), "float32")
-        )
-
-    correct = make_correct(model)
-
-    def accuracy(features: Any, labels: Any, outputs: Any) -> Any:
-        model.reset_metrics()
-        found = model.compute_metrics(features, labels, outputs, sample_weight=None)
-        known = [value for name, value in found.items() if name.endswith(("accuracy", "acc"))]
-        return known[0] if known else correct(labels, outputs) / len(tf.nest.flatten(labels)[0])
-
-    return accuracy
-
-
-def test(script: Any, model: Any, tests: Any) -> tuple[dict[str, Any], list[tuple[Any, Any, Any]]]:
-    """Return the test's results, and features, labels and outputs of every batch."""
-    accuracy_of = counter_of(script, model)
-    forward = tf.function(lambda batch: model(batch, training=False), reduce_retracing=True)
-    sums, seen = np.zeros(3), []
-    for features, labels in batches(tests):
-        outputs = forward(features)
-        examples = len(tf.nest.flatten(labels)[0])
-        loss = float(model.compute_loss(features, labels, outputs))
-        accuracy = float(accuracy_of(features, labels, outputs))
-        sums += [loss * examples, accuracy * examples, examples]
-        seen.append((features, labels, outputs))
-    loss, accuracy = (float(value) for value in sums[:2] / sums[2])
-    known = None if np.isnan(accuracy) else float(f"{accuracy:.6g}")  # means of float32
-    return {"test_loss": loss, "test_accuracy": known, "test_examples": int(sums[2])}, seen
+def test(model: Any, tests: Any) -> tuple[dict[str, Any], list[tuple[Any, Any, Any]]]:
+    """Return the model's results of the test, and features, labels and outputs of every batch."""
+    model.jit_compile = False  # as in training
+    found = model.evaluate(batches(tests), verbose=0, return_dict=True)
+    known = [value for name, value in found.items() if name.endswith(("accuracy", "acc"))]
+    answers = type(model).call is not tf.keras.Model.call  # else it has only steps of its own
+    forward = tf.function(
+        lambda batch: model(batch, training=False) if answers else None, reduce_retracing=True
+    )
+    seen = []
+    for batch in batches(tests):
+        features, labels, _ = tf.keras.utils.unpack_x_y_sample_weight(batch)
+        seen.append((features, labels, forward(features)))
+    results = {
+        "test_loss": float(found.get("loss", next(iter(found.values())))),
+        "test_accuracy": float(f"{known[0]:.6g}") if known else None,  # a mean of float32
+        "test_examples": sum(len(tf.nest.flatten(features)[0]) for features, *_ in seen),
+    }
+    return results, seen
 
 
 def classified(batches: list[tuple[Any, Any, Any]]) -> tuple[np.ndarray, np.ndarray] | None:
@@ -170,30 +150,11 @@ def keep_samples(
     np.savez_compressed(path, **arrays)
 
 
-def make_correct(model: tf.keras.Model) -> Callable:
-    """Return a function of labels and outputs that counts right answers; NaN: unknown.
-
-    The count is known if the loss is the cross-entropy of one output.
-    """
-    loss = "" if isinstance(model.loss, dict | list | tuple) else model.loss
-    kind = loss if isinstance(loss, str) else getattr(loss, "__name__", type(loss).__name__)
-    threshold = 0.0 if getattr(loss, "from_logits", False) else 0.5
-    metrics = {
-        "sparsecategorical": tf.keras.metrics.sparse_categorical_accuracy,
-        "categorical": tf.keras.metrics.categorical_accuracy,
-        "binary": lambda *given: tf.keras.metrics.binary_accuracy(*given, threshold=threshold),
-    }
-    kind = kind.lower().replace("_", "").partition("crossentropy")[0].removesuffix("focal")
-    metric = metrics.get(kind)
-
-    def correct(labels: tf.Tensor, outputs: tf.Tensor) -> tf.Tensor:
-        if metric is None or not tf.is_tensor(outputs):
-            return tf.constant(float("nan"), tf.keras.backend.floatx())
-        right = tf.cast(metric(labels, outputs), tf.keras.backend.floatx())
-        each = tf.reduce_mean(right, axis=list(range(1, right.shape.rank)))  # over a sequence
-        return tf.reduce_sum(each)
-
-    return correct
+def has_classes(model: tf.keras.Model) -> bool:
+    """Return whether the loss of a model is one of classes."""
+    kind = getattr(model.loss, "__name__", type(model.loss).__name__)
+    named = model.loss if isinstance(model.loss, str) else kind
+    return "crossentropy" in named.lower().replace("_", "")
 
 
 def load_weights(model: tf.keras.Model, run_dir: pathlib.Path, step: int | None) -> None:
@@ -210,12 +171,15 @@ def load_weights(model: tf.keras.Model, run_dir: pathlib.Path, step: int | None)
 def main(run_dir: pathlib.Path, step: int | None) -> None:
     """Test the model, write the results and print them."""
     script = import_plain(run_dir / "train.py")
-    data = json.loads((run_dir / "plan.json").read_text())["data"]
-    model = script.make_model()
+    plan = json.loads((run_dir / "plan.json").read_text())
+    data, model = plan["data"], script.make_model()
+    if plan["own_model"] is None:
+        model.compile(model.optimizer, model.loss, metrics=["accuracy"])
     load_weights(model, run_dir, step)
-    result, batches = test(script, model, script.make_data()[1])
+    result, batches = test(model, script.make_data()[1])
     result["checkpoint_step"] = step
-    found = classified(batches) if result["test_accuracy"] is not None else None
+    shown = has_classes(model) or result["test_accuracy"] is not None
+    found = classified(batches) if shown else None
     result["classes"] = []
     if found is not None:
         truth, outputs = found

@@ -28,6 +28,9 @@ OF_NETWORK = (urllib.error.URLError, ConnectionError, TimeoutError, socket.gaier
 READERS = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset")
 TWO_PARTS = "a function of no arguments that returns the data to train on and the data to test on"
 RETURN = "return (x_train, y_train), (x_test, y_test)"
+FORMS = ("features", "pairs", "weighted")
+"""What examples are: features alone; with labels; with labels and a weight."""
+PARTS = ("features", "labels", "weights")
 FIRST = 256
 """The number of examples whose labels are looked at for texts to show."""
 LONGEST_TEXT = 40
@@ -98,16 +101,29 @@ def called(function: Callable) -> tuple[Any, Any]:
     except Exception as error:
         refuse_error("a function that can be called in the run's interpreter", error)
     listed = isinstance(parts, (tuple, list))
-    if not listed or len(parts) != 2 or not any(map(is_part, parts)):
+    if not listed or len(parts) != 2 or not (any(map(is_part, parts)) or are_features(*parts)):
         several = f"{len(parts)} values: {', '.join(map(in_brief, parts))}" if listed else ""
-        fix = f"Write: {RETURN}; or return two tf.data.Datasets."
-        refuse(TWO_PARTS, several or in_brief(parts), fix)
+        fix = f"Write: {RETURN}; or return two tf.data.Datasets. For features alone: (x_train,), "
+        refuse(TWO_PARTS, several or in_brief(parts), f"{fix}(x_test,).")
     return parts[0], parts[1]
 
 
 def is_part(value: Any) -> bool:
-    """Return whether a value can hold features and labels: a pair, or a data set."""
-    return isinstance(value, DATASETS) or (isinstance(value, tuple) and len(value) == 2)
+    """Return whether a value holds examples for sure: a tuple of arrays, or a data set."""
+    return isinstance(value, DATASETS) or (isinstance(value, tuple) and 1 <= len(value) <= 3)
+
+
+def are_features(train: Any, test: Any) -> bool:
+    """Return whether two values are features to train on and to test on, without labels.
+
+    Features and labels differ in shape, or have one size. So what has one shape and two sizes is
+    no pair.
+    """
+    if isinstance(train, dict) and isinstance(test, dict):
+        return True
+    shapes = [tuple(each.shape) for each in (train, test) if hasattr(each, "shape")]
+    sizes, others = {each[:1] for each in shapes}, {each[1:] for each in shapes}
+    return len(shapes) == len(sizes) == 2 and len(others) == 1
 
 
 def in_brief(value: Any) -> str:
@@ -136,13 +152,22 @@ def in_words(spec: Any) -> str:
     return f"{tuple(shape) if shape != 'any shape' else shape} {spec.dtype.name}"
 
 
-def example_in_words(spec: tuple[Any, Any]) -> str:
-    """Return the shapes and types of features and labels as text."""
-    return f"features {in_words(spec[0])}, labels {in_words(spec[1])}"
+def parts_of(example: Any) -> tuple[Any, ...]:
+    """Return the features of an example, or of its spec, then its labels and weight if it has them.
+
+    Keras reads examples in the same way.
+    """
+    return example if isinstance(example, tuple) else (example,)
+
+
+def example_in_words(spec: Any) -> str:
+    """Return the shapes and types of an example's parts as text."""
+    named = zip(PARTS, parts_of(spec))
+    return ", ".join(f"{name} {in_words(part)}" for name, part in named)
 
 
 def facts_of_arrays(parts: tuple[Any, Any]) -> dict[str, Any]:
-    """Return the facts about two pairs of arrays."""
+    """Return the facts about two parts that are arrays, or tuples of them."""
     sizes = [size_of(part, use) for part, use in zip(parts, ("train", "test"))]
     train, test = map(as_arrays, parts)
 
@@ -153,9 +178,12 @@ def facts_of_arrays(parts: tuple[Any, Any]) -> dict[str, Any]:
 
     specs = [tf.nest.map_structure(spec_of, part) for part in (train, test)]
     check_alike(*specs)
-    check_numbers(specs[0][1], (tf.nest.map_structure(lambda part: part[:FIRST], train[1]),))
+    first = tf.nest.map_structure(lambda part: part[:FIRST], parts_of(train))
+    check_numbers(specs[0], [first])
+    check_weights([parts_of(train), parts_of(test)])
     return {
         "kind": "arrays",
+        "form": FORMS[len(parts_of(train)) - 1],
         "train_examples": sizes[0],
         "test_examples": sizes[1],
         "example": example_in_words(specs[0]),
@@ -166,9 +194,10 @@ def facts_of_arrays(parts: tuple[Any, Any]) -> dict[str, Any]:
 def size_of(part: Any, use: str) -> int:
     """Return the number of examples; if there is no single number, report this and end."""
     rule = f"(features, labels) of one number of examples, above 0, to {use} on"
-    if not isinstance(part, tuple) or len(part) != 2:
-        got = f"{len(part)} parts" if isinstance(part, tuple) else type(part).__name__
-        refuse(rule, got, f"Write: {RETURN}; several inputs or outputs in a dict or tuple.")
+    if part is None or (isinstance(part, tuple) and not 1 <= len(part) <= 3):
+        got = "nothing" if part is None else f"{len(part)} parts"
+        fix = f"Write: {RETURN}; sample weights as a third part, several inputs or outputs in a "
+        refuse(rule, got, f"{fix}dict or tuple.")
     arrays = tf.nest.flatten(as_arrays(part))
     for array in arrays:
         if array.dtype == object and not all(isinstance(each, (str, bytes)) for each in array.flat):
@@ -184,21 +213,40 @@ def size_of(part: Any, use: str) -> int:
 
 
 def check_numbers(spec: Any, examples: Iterable[Any]) -> None:
-    """Report labels that are text, with three of them, and end. `examples` hold some labels."""
-    kinds = [each.dtype for each in tf.nest.flatten(spec)]
-    if tf.string not in kinds:
+    """Report labels or weights that are text, with three of them, and end.
+
+    `examples` hold the parts of some examples.
+    """
+    named = zip(PARTS[1:], parts_of(spec)[1:])
+    text = [(at, name, part) for at, (name, part) in enumerate(named, 1)
+            if tf.string in [each.dtype for each in tf.nest.flatten(part)]]  # fmt: skip
+    if not text:
         return
-    at = kinds.index(tf.string)
-    found = np.concatenate([np.ravel(tf.nest.flatten(each)[at]) for each in examples])
+    place, name, spec = text[0]
+    at = [each.dtype for each in tf.nest.flatten(spec)].index(tf.string)
+    found = np.concatenate([np.ravel(tf.nest.flatten(each[place])[at]) for each in examples])
     texts = [each.decode(errors="replace") if isinstance(each, bytes) else each for each in found]
     shown = list(dict.fromkeys(str(each)[:LONGEST_TEXT] for each in texts))[:3]
     numbers = ", ".join(f"{text!r}: {number}" for number, text in enumerate(shown))
     refuse(
-        "a data set whose labels are numbers",
-        f"labels that are text ({in_words(spec)}), such as {', '.join(map(repr, shown))}",
+        f"a data set whose {name} are numbers",
+        f"{name} that are text ({in_words(spec)}), such as {', '.join(map(repr, shown))}",
         "Turn them into numbers, to train on and to test on alike: with a mapping such as "
         f"{{{numbers}}}, or with keras.layers.StringLookup(vocabulary=[...], num_oov_indices=0).",
     )
+
+
+def check_weights(examples: Iterable[tuple[Any, ...]]) -> None:
+    """Report a sample weight that is negative or not finite, and end.
+
+    `examples` hold the parts of examples.
+    """
+    for _features, *others in examples:
+        for array in map(np.asarray, tf.nest.flatten(others[1:])):
+            if array.size and not (np.isfinite(array).all() and array.min() >= 0):
+                least = array.min() if np.isfinite(array).all() else "one that is not finite"
+                fix = "Give each example a weight of 0 or more; 0 leaves its loss out."
+                refuse("sample weights of 0 or more", str(least), fix)
 
 
 def bytes_of(spec: Any) -> int:
@@ -313,7 +361,7 @@ def facts_of_datasets(parts: tuple[Any, Any]) -> dict[str, Any]:
             fix = "Return two data sets, or two pairs of arrays."
             refuse(f"a tf.data.Dataset to {use} on, as the other part", type(part).__name__, fix)
         spec = part.element_spec
-        if not isinstance(spec, tuple) or len(spec) != 2:
+        if isinstance(spec, tuple) and not 1 <= len(spec) <= 3:
             fix = "Have it give (features, labels); several of them in a dict or tuple."
             refuse("a data set of pairs (features, labels)", in_words(spec), fix)
         if is_batched(part):
@@ -322,12 +370,17 @@ def facts_of_datasets(parts: tuple[Any, Any]) -> dict[str, Any]:
             refuse("a data set of single examples", got, fix)
     train, test = parts
     check_alike(train.element_spec, test.element_spec)
-    first = train.map(lambda _, labels: labels).take(FIRST).as_numpy_iterator()
-    check_numbers(train.element_spec[1], first)
+    form = FORMS[len(parts_of(train.element_spec)) - 1]
+    first = map(parts_of, train.take(FIRST).as_numpy_iterator())
+    check_numbers(train.element_spec, first)
+    sizes = count(train, "train"), count(test, "test")
+    if form == "weighted":
+        check_weights(first)
     return {
         "kind": "dataset",
-        "train_examples": count(train, "train"),
-        "test_examples": count(test, "test"),
+        "form": form,
+        "train_examples": sizes[0],
+        "test_examples": sizes[1],
         "example": example_in_words(train.element_spec),
         "example_bytes": bytes_of(train.element_spec),
         "reads_files": reads_files(train),

@@ -38,7 +38,7 @@ def describe(model: tf.keras.Model) -> dict:
     ]
     return {
         "layers": layers,
-        "parameters": model.count_params(),
+        "parameters": sum(int(np.prod(v.shape)) for v in model.weights),
         "trainable_parameters": sum(int(np.prod(v.shape)) for v in model.trainable_variables),
         "weight_bytes": size_bytes(model.variables),
         "optimizer_bytes": size_bytes(model.optimizer.variables),
