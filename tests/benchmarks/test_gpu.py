@@ -22,5 +22,5 @@ def test_without_a_gpu_it_runs_on_the_cpu_and_says_so(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     figures = json.loads(out.read_text())
     assert figures["device"] == "no GPU: this is the CPU"
-    assert figures["NCCL"] == "not tried: it needs 2 GPUs, not virtual ones"
+    assert figures["NCCL"] == "not tried: it needs 2 GPUs"
     assert {"mlp: recorded over alone", "cnn: recorded over alone"} <= figures.keys()

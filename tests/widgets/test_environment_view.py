@@ -26,6 +26,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], No
     monkeypatch.setenv("WORKBENCH_ENVIRONMENTS", str(tmp_path / "environments"))
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
+    (tmp_path / "wheels").mkdir()  # uv wants a folder
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
     monkeypatch.delenv("PYTHONPATH", raising=False)
     monkeypatch.setitem(BUILDS, "tpu", stand_ins.tpu_build())
@@ -85,13 +86,13 @@ def test_a_failure_is_shown_and_the_build_can_be_tried_again(index: Callable[[st
     view = offered()
     view._make.click()
     until(lambda: shown(view._make))
-    assert "must have a wheel for this Python" in words(view._message)
+    assert "must have wheels for this Python" in words(view._message)
     index(stand_ins.LOADED)
     made = list[str]()
     view.on_made(made.append)
     view._make.click()
     until(lambda: made)
-    assert "must have a wheel" not in words(view._message)
+    assert "must have wheels" not in words(view._message)
 
 
 @pytest.mark.slow
