@@ -125,3 +125,19 @@ def adversaries():
     model = Adversaries()
     model.compile(keras.optimizers.Adam(0.01), keras.optimizers.Adam(0.02))
     return model
+
+
+class Counting(Autoencoder):
+    """A model whose test step sums over the replicas, as only a step of a replica can."""
+
+    def test_step(self, data):
+        replicas = tf.distribute.get_replica_context()
+        losses = self.losses_of(data)
+        self.report(losses)
+        return {"everywhere": replicas.all_reduce("SUM", losses[0])}
+
+
+def counting():
+    model = Counting()
+    model.compile("adam")
+    return model

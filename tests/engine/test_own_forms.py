@@ -34,6 +34,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
         configs[f"{data}-one"] = config(data, model, strategy="one_device")
     kept = {"last_batch": "keep", "global_batch_size": 36}
     configs |= {
+        "counting": config("features_alone", "counting"),
         "kept": config("weighted", "classifier", **kept),
         "kept-one": config("weighted", "classifier", **kept, strategy="one_device"),
         "adversaries": config("features_alone", "adversaries", **LONG),
@@ -79,6 +80,10 @@ def test_every_part_of_a_loss_is_recorded_for_each_replica(runs: dict[str, Train
     parts = rows["reconstruction"] + rows["divergence"]
     np.testing.assert_allclose(parts, rows["loss"], rtol=1e-5)
     assert rows["accuracy"].isna().all()
+
+
+def test_a_test_step_may_sum_over_the_replicas(runs: dict[str, Trained]) -> None:
+    np.testing.assert_array_equal(losses(runs, "counting"), losses(runs, "features_alone-custom"))
 
 
 def test_a_model_with_two_optimizers_goes_on_where_it_was_stopped(

@@ -7,12 +7,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from workbench.bundle.contents import Facts
-from workbench.experiments.agreement import (
-    Agreement,
-    Proof,
-    trains,
-    version_of_keras,
-)
+from workbench.experiments.agreement import Agreement, Proof, trains, version_of_keras
 from workbench.runs import RunError
 from workbench.runs.folder.files import CERTIFICATE, json_text, read_json, sha256, write_text
 from workbench.runs.programs.run import run_program

@@ -63,8 +63,13 @@ def prepare_model(function: Callable, make_optimizer: Callable | None = None) ->
         example = next(iter(examples.batch(1)))
     else:
         example = tf.nest.map_structure(lambda part: tf.constant(part[:1]), examples)
-    model.test_step(example)  # in which layers and metrics make their variables
-    model.reset_metrics()
-    model.built = True  # also without a call, if it has only steps of its own
+    if type(model).call is not tf.keras.Model.call:  # else it has only steps of its own
+        features, labels, weight = tf.keras.utils.unpack_x_y_sample_weight(example)
+        outputs = model(features, training=False)
+        if model.loss or model.losses:
+            model.compute_loss(features, labels, outputs, weight)
+        model.compute_metrics(features, labels, outputs, weight)
+        model.reset_metrics()
+    model.built = True
     model.optimizer = make_optimizer() if make_optimizer else model.optimizer
     return model

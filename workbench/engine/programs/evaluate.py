@@ -14,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from .asker import reply
+from .check_model import has_own
 from .script import import_plain
 from .xray import restore
 
@@ -41,7 +42,7 @@ def test(model: Any, tests: Any) -> tuple[dict[str, Any], list[tuple[Any, Any, A
     model.jit_compile = False  # as in training
     found = model.evaluate(batches(tests), verbose=0, return_dict=True)
     known = [value for name, value in found.items() if name.endswith(("accuracy", "acc"))]
-    answers = type(model).call is not tf.keras.Model.call  # else it has only steps of its own
+    answers = has_own(model, "call")  # else it has only steps of its own
     forward = tf.function(
         lambda batch: model(batch, training=False) if answers else None, reduce_retracing=True
     )

@@ -52,6 +52,8 @@ class Queue:
     overlaps = False
     """Whether a run starts while the one before does its last test and ends."""
     rehearses = True
+    resumes_stopped = False
+    """Whether a run that somebody stopped goes on when the comparison does; else it is left out."""
 
     def __init__(self, comparison: Comparison) -> None:
         folder = comparison.folder
@@ -145,16 +147,23 @@ class Queue:
             status = run.status
             if started.over_budget and status == "stopped":
                 reason = "its run was stopped when the budget was spent"
-            elif status == "stopped" and self.stop_file.exists():
+            elif status == "stopped" and (self.resumes_stopped or self.stop_file.exists()):
                 return  # it goes on when the comparison goes on
             elif status != "finished":
-                reason = f"its run is {status}" if run.failure is None else run.failure.cause
+                reason = self._why(run, status)
             self._measure(run, number)
         except RunError as error:
             reason = reason or str(error)
         if reason:
             self._leave_out(number, reason)
         self._end(run, seconds, status)
+
+    def _why(self, run: Run, status: str) -> str:
+        """Return why a run is over that did not finish; of several tasks, which one failed."""
+        failure = run.failure
+        if failure is None:
+            return f"its run is {status}"
+        return f"{failure.task}: {failure.cause}" if len(run.plan.tasks) > 1 else failure.cause
 
     def _measure(self, run: Run, number: int) -> None:
         """Keep in files what tables and curves need of a run, so that they are quick."""
@@ -239,6 +248,7 @@ class MatrixQueue(Queue):
     """
 
     rehearses = False  # its runs have few steps
+    resumes_stopped = True
 
     def __init__(self, comparison: Comparison) -> None:
         super().__init__(comparison)
