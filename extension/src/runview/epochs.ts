@@ -30,30 +30,32 @@ export class EpochsTable {
   }
 }
 
+/** Columns of which nothing is known, such as a test that is never made, are left out. */
 function tableOf(epochs: Epochs, trans: Translation): HTMLElement {
-  const known = (
-    value: number | null | undefined,
-    format: (value: number) => string
-  ): string =>
-    value === null || value === undefined ? trans.__('unknown') : format(value);
-  const metrics = Object.entries(epochs.metrics ?? {});
+  const all: [string, (number | null)[], (value: number) => string][] = [
+    [trans.__('Loss'), epochs.loss, significant],
+    [trans.__('Accuracy'), epochs.accuracy, percent],
+    [trans.__('Test loss'), epochs.testLoss, significant],
+    [trans.__('Test accuracy'), epochs.testAccuracy, percent],
+    ...Object.entries(epochs.metrics ?? {}).map(
+      ([name, values]): (typeof all)[number] => [name, values, significant]
+    )
+  ];
+  const known = (value: number | null | undefined): value is number =>
+    value !== null && value !== undefined;
+  const columns = all.filter(([, values]) => values.some(known));
   const rows = epochs.step.map((step, at) => [
     String(epochs.epoch[at]),
     step.toLocaleString('en'),
-    known(epochs.loss[at], significant),
-    known(epochs.accuracy[at], percent),
-    known(epochs.testLoss[at], significant),
-    known(epochs.testAccuracy[at], percent),
-    ...metrics.map(([, values]) => known(values[at], significant))
+    ...columns.map(([, values, format]) => {
+      const value = values[at];
+      return known(value) ? format(value) : trans.__('unknown');
+    })
   ]);
   const names = [
     trans.__('Epoch'),
     trans.__('Step'),
-    trans.__('Loss'),
-    trans.__('Accuracy'),
-    trans.__('Test loss'),
-    trans.__('Test accuracy'),
-    ...metrics.map(([name]) => name)
+    ...columns.map(([name]) => name)
   ];
   return table(trans.__('Train and test of each epoch'), names, rows, 0);
 }

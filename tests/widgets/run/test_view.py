@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from tests.widgets.pages import part_of
 from workbench.runs.folder.state import take_lock
 from workbench.widgets.kernel import host
 from workbench.widgets.run import view as run_view
-from workbench.widgets.run.plain_view import head
+from workbench.widgets.run.plain_view import epoch_table, head
 from workbench.widgets.run.view import RunView
 from workbench.widgets.run.widget import RunWidget
 
@@ -132,3 +133,10 @@ def test_each_host_has_its_own_help(
     monkeypatch.setenv(variable, "1")
     assert host.host() == name
     assert len({host.HELP[known] for known in host.HELP}) == len(host.HELP) == 4
+
+
+def test_a_number_that_no_epoch_knows_has_no_column() -> None:
+    known = {"epoch": 2, "step": 10, "loss": 0.5, "accuracy": None, "metrics": {"energy": 1.5}}
+    shown = epoch_table([{"epoch": 1, "step": 5, "loss": None, "accuracy": None}, known])
+    assert re.findall(r"<th [^>]*>(.*?)</th>", shown) == ["Epoch", "Step", "Loss", "energy"]
+    assert shown.count("unknown") == 2

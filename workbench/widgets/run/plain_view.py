@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
+import numpy as np
 
 from workbench import charts, units
 from workbench.feed import describe, ends_of_logs
-from workbench.runs.records.epochs import metric_columns
+from workbench.runs.records.epochs import column_of, metric_columns
 from workbench.widgets.kernel.host import HELP, host
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import html, styled
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from workbench.feed import RunFeed
     from workbench.points import EpochPoints, Points
     from workbench.runs import Run, Summary
+    from workbench.runs.records.step_files import Doubles
 
     from .widget import Act
 
@@ -99,18 +101,26 @@ def head(summary: Summary) -> str:
 
 
 def epoch_table(rows: list[dict[str, Any]]) -> str:
-    """Return a table of the train and test numbers of each epoch (HTML)."""
+    """Return a table of the train and test numbers of each epoch, as far as known (HTML)."""
     if not rows:
         return markup.quiet("No epoch has ended yet.")
-    metrics = metric_columns(rows)
+    columns: dict[str, tuple[Doubles, Callable[[float], str]]] = {
+        "Loss": (column_of(rows, "loss"), units.number),
+        "Accuracy": (column_of(rows, "accuracy"), units.percent),
+        "Test loss": (column_of(rows, "test_loss"), units.number),
+        "Test accuracy": (column_of(rows, "test_accuracy"), units.percent),
+        **{name: (values, units.number) for name, values in metric_columns(rows).items()},
+    }
+    known = {name: column for name, column in columns.items() if not np.isnan(column[0]).all()}
     cells = [
-        (str(row["epoch"]), f"{row['step']:,}", units.number(row.get("loss")),
-         units.percent(row.get("accuracy")), units.number(row.get("test_loss")),
-         units.percent(row.get("test_accuracy")),
-         *(units.number(values[at]) for values in metrics.values()))
+        (
+            str(row["epoch"]),
+            f"{row['step']:,}",
+            *(form(values[at]) for values, form in known.values()),
+        )
         for at, row in enumerate(rows)
-    ]  # fmt: skip
-    names = ("Epoch", "Step", "Loss", "Accuracy", "Test loss", "Test accuracy", *metrics)
+    ]
+    names = ("Epoch", "Step", *known)
     return markup.table("Train and test of each epoch", names, cells, numeric=range(len(names)))
 
 
