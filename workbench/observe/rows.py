@@ -271,6 +271,7 @@ def _note_metric(result: None, metric: Any, *_: Any, **__: Any) -> None:
         RUNNING.add(bare(metric.name))
 
 
+@tf.autograph.experimental.do_not_convert
 def _report_results(results: dict[str, Any], _: Any) -> None:
     if (step := getattr(_here, "step", None)) is not None:
         step.running += results.values()
