@@ -49,6 +49,7 @@ EVERY_FIELD = RunConfig(
     deterministic=True,
     seed=7,
     data_dir="/data",
+    validation_split=0.2,
     synthetic_examples=11,
     synthetic_features=3,
     synthetic_noise=0.0,

@@ -46,6 +46,7 @@ class Data(Choice):
     train_examples: int | None = None
     """None: the config says how many there are."""
     test_examples: int | None = None
+    """None: a fifth of those to train on."""
     files: tuple[str, ...] = ()
     """Files that a folder given for it must hold."""
     cache: str = ""
@@ -61,6 +62,10 @@ class Data(Choice):
     label_bytes: int = 0
     copies: int = 1
     """Copies of all examples that a process holds at once while it starts, at least."""
+
+    def tests(self, train_examples: int) -> int:
+        """Return the number of examples to test on beside so many to train on."""
+        return max(1, train_examples // 5) if self.test_examples is None else self.test_examples
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from workbench import catalog
 from workbench.codegen import render_script
 from workbench.config import RunConfig
 from workbench.plan import make_plan
+from workbench.plan.plan import DataFacts
 from workbench.plan.sharding import read_per_step
 from workbench.scripts.changed_constants import constants
 
@@ -283,3 +284,23 @@ def test_either_the_chief_or_an_evaluator_tests(loop: str, evaluator: bool) -> N
 def test_a_precision_other_than_the_default_is_a_statement(precision: str, statement: str) -> None:
     assert f"\n{statement}\n" in script(precision=precision)
     assert statement not in script()
+
+
+def names_in_main(tests: int, **fields: Any) -> set[str]:
+    """Return the names that `main` reads or binds in a script for the user's own data."""
+    config = RunConfig(data="my_data:load", model="my_model:build", **fields)
+    facts = DataFacts("arrays", 640, tests, "features (10,) float32", 40)
+    text = definitions(render_script(make_plan(config, LAPTOP, facts)))["main"]
+    nodes = list(ast.walk(ast.parse(text)))
+    named = {node.arg for node in nodes if isinstance(node, ast.keyword) and node.arg}
+    return {node.id for node in nodes if isinstance(node, ast.Name)} | named
+
+
+@pytest.mark.parametrize("loop", catalog.LOOPS)
+@pytest.mark.parametrize("strategy", [name for name in catalog.STRATEGIES if name != "tpu"])
+def test_a_main_without_tests_has_no_line_for_them(strategy: str, loop: str) -> None:
+    of_tests = {"test", "trained", "test_batches", "validation_data", "validation_steps"}
+    fields = {"strategy": strategy, "loop": loop}
+    assert names_in_main(64, **fields) & of_tests
+    assert not names_in_main(0, **fields) & of_tests
+    assert names_in_main(0, **fields) - {"_"} < names_in_main(64, **fields)

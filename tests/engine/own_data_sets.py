@@ -111,6 +111,11 @@ def batched():
     return train.batch(8).prefetch(1), test.batch(8)
 
 
+def half_batched():
+    train, test = datasets()
+    return train.batch(8), test
+
+
 def interleaved():
     """Return data whose batches are made inside of interleave."""
 
@@ -202,8 +207,45 @@ def one_part():
     return arrays()
 
 
+def one_part_and_none():
+    return arrays(), None
+
+
+def one_weighted_part():
+    return weighted()[0]
+
+
+def one_pair_of_lists():
+    return list(arrays())
+
+
+def wrapped():
+    return (arrays(),)
+
+
 def one_array():
     return arrays()[0]
+
+
+def one_table():
+    features, _ = arrays(32)
+    return {"id": np.arange(32), "wide": features[:, :6]}
+
+
+def labels_of_tables():
+    return one_table(), arrays(32)[1]
+
+
+def one_dataset():
+    return datasets()[0]
+
+
+def one_dataset_and_none():
+    return datasets()[0], None
+
+
+def batches_alone():
+    return datasets()[0].batch(8)
 
 
 def four_parts():
@@ -227,7 +269,7 @@ def named_in_part():
     return examples, examples
 
 
-def no_test():
+def pair_before_none():
     return (*arrays(), None)
 
 

@@ -25,6 +25,24 @@ def features_alone():
     return examples(320, 0), examples(48, 1)
 
 
+def features_to_train():
+    return examples(320, 0)
+
+
+def weighted_to_train():
+    return weighted()[0], None
+
+
+def dataset_to_train():
+    return tf.data.Dataset.from_tensor_slices(features_to_train()).shuffle(320, seed=3)
+
+
+def batches():
+    """Return the examples of `datasets_alone` in batches of other sizes than a plan's."""
+    train, test = datasets_alone()
+    return train.batch(50), test.batch(7, drop_remainder=False)
+
+
 def datasets_alone():
     return tuple(map(tf.data.Dataset.from_tensor_slices, features_alone()))
 
@@ -87,6 +105,18 @@ class Autoencoder(Steps):
             loss = shared(losses[0])
         self.apply(self.optimizer, tape, loss, self.trainable_weights)
         return self.report(losses)
+
+
+class Untested(Autoencoder):
+    """A model that cannot be tested."""
+
+    test_step = keras.Model.test_step
+
+
+def untested():
+    model = Untested()
+    model.compile("adam")
+    return model
 
 
 def autoencoder():

@@ -15,6 +15,7 @@ from workbench.runs.programs.own_data import inspect_data
 HERE = Path(__file__).parent
 FILE = HERE / "own_data_sets.py"
 RETURN = "Write: return (x_train, y_train), (x_test, y_test)"
+RETURNS = "returns data to train on, and to test on if there is any"
 FACTS = {
     "pairs": ("arrays", 96, 32, "features (10,) float32, labels () int64", 48),
     "tables": ("arrays", 96, 32, "features (10,) float32, labels () int64", 48),
@@ -33,34 +34,46 @@ FACTS = {
     "interleaved_examples": ("dataset", 32, 32, "features (10,) float64, labels () int64", 88),
     "windows": ("dataset", 20, 20, "features (4,) int64, labels (4,) int64", 64),
     "rows_with_next": ("dataset", 6, 6, "features (3,) int64, labels () int64", 32),
+    "batched": ("dataset", 96, 32, "features (10,) float64, labels () int64", 88),
+    "batches_alone": ("dataset", 96, 0, "features (10,) float64, labels () int64", 88),
+    "interleaved": ("dataset", 64, 64, "features (10,) float32, labels () float32", 44),
+    "mapped_flat": ("dataset", 192, 64, "features (10,) float64, labels () int64", 88),
+    "sampled": ("dataset", 192, 32, "features (10,) float64, labels () int64", 88),
+    "one_part": ("arrays", 96, 0, "features (10,) float32, labels () int64", 48),
+    "one_part_and_none": ("arrays", 96, 0, "features (10,) float32, labels () int64", 48),
+    "one_weighted_part": ("arrays", 96, 0,
+                          "features (10,) float32, labels () int64, weights () float32", 52),
+    "one_array": ("arrays", 96, 0, "features (10,) float32", 40),
+    "one_table": ("arrays", 32, 0, "features {id: () int64, wide: (6,) float32}", 32),
+    "labels_of_tables": ("arrays", 32, 0,
+                         "features {id: () int64, wide: (6,) float32}, labels () int64", 40),
+    "one_dataset": ("dataset", 96, 0, "features (10,) float64, labels () int64", 88),
+    "one_dataset_and_none": ("dataset", 96, 0, "features (10,) float64, labels () int64", 88),
 }  # fmt: skip
 WRONG = {
-    "batched": ("a data set of single examples", "(None, 10) float64", "Leave its batch out"),
-    "interleaved": ("a data set of single examples", "(8, 10) float32", "Leave its batch out"),
-    "mapped_flat": ("a data set of single examples", "(None, 10) float64", "Leave its batch out"),
-    "sampled": ("a data set of single examples", "(None, 10) float64", "Leave its batch out"),
+    "half_batched": ("batches to train on and to test on", "(None, 10) float64", "Leave the batch"),
     "endless": ("a data set that ends, to train on", "an endless one", "Leave its repeat out"),
     "endless_unknown": ("that ends", "examples, still being read", "assert_cardinality(n)"),
     "empty": ("at least one example, to train on", "an empty one", "Fill it."),
     "distributed": ("not distributed yet", "Dataset", "Return the tf.data.Dataset itself"),
     "uneven": ("one number of examples", "95 and 96", "Give as many labels as features."),
-    "one_part": ("the data to test on", "2 values: ndarray (96, 10), ndarray (96,)", RETURN),
     "features_of_one_size": (
-        "the data to test on",
+        RETURNS,
         "2 values: ndarray (32, 10), ndarray (32, 10)",
         "For features alone: (x_train,), (x_test,)",
     ),
+    "one_pair_of_lists": (
+        RETURNS,
+        "2 values: ndarray (96, 10), ndarray (96,)",
+        "return (x_train, y_train), None",
+    ),
+    "wrapped": (RETURNS, "1 value: tuple", "With nothing to test on: return"),
     "negative_weights": ("sample weights of 0 or more", "-0.5", "0 leaves its loss out"),
     "infinite_weights": ("sample weights of 0 or more", "not finite", "0 leaves its loss out"),
     "weights_in_words": ("weights are numbers", "weights that are text", "Turn them into numbers"),
-    "one_array": ("the data to test on", "ndarray (96, 10)", RETURN),
-    "four_parts": ("the data to test on", "4 values: ndarray (96, 10), ndarray (96,), nd", RETURN),
-    "no_test": (
-        "the data to test on",
-        "3 values: ndarray (96, 10), ndarray (96,), nothing",
-        RETURN,
-    ),
-    "unreturned": ("the data to test on", "nothing", RETURN),
+    "four_parts": (RETURNS, "4 values: ndarray (96, 10), ndarray (96,), nd", RETURN),
+    "pair_before_none": (RETURNS, "3 values: ndarray (96, 10), ndarray (96,), nothing", RETURN),
+    "unreturned": (RETURNS, "nothing", RETURN),
     "named": (
         "labels are numbers",
         "text (() string), such as 'setosa', 'virginica', 'versicolor'",
@@ -72,7 +85,7 @@ WRONG = {
         "keras.layers.StringLookup",
     ),
     "ragged": ("numbers or text", "rows of different lengths", "a type of its own"),
-    "listed": ("the data to test on", "2 values: list, list", RETURN),
+    "listed": (RETURNS, "2 values: list, list", RETURN),
     "otherwise_shaped": ("like those to train on", "beside features (5,)", "in the same way"),
     "raising": ("in the run's interpreter", "FileNotFoundError: no such folder", "in your code"),
     "asking": ("that can be called", "TypeError: asking() missing 1", "Fix this error"),
@@ -109,6 +122,11 @@ def test_an_inspection_finds_the_kind_and_sizes_of_a_data_set(
     facts = found[name]["facts"]
     parts = ("kind", "train_examples", "test_examples", "example", "example_bytes")
     assert tuple(facts[part] for part in parts) == FACTS[name]
+
+
+def test_batches_are_told_from_single_examples(found: dict[str, Any]) -> None:
+    batched = {name for name in FACTS if found[name]["facts"].get("batched")}
+    assert batched == {"batched", "batches_alone", "interleaved", "mapped_flat", "sampled"}
 
 
 def test_a_data_set_of_unknown_size_is_counted(found: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ MODELS = {
     "weighted_datasets": "classifier",
     "features_alone": "autoencoder",
     "datasets_alone": "autoencoder",
+    "batches": "autoencoder",
 }
 LONG = {"steps_per_epoch": 500, "steps_per_call": 1, "epochs": 2}
 
@@ -47,6 +48,12 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
 def losses(runs: dict[str, Trained], name: str) -> np.ndarray:
     assert runs[name].status == 0, runs[name].log
     return runs[name].losses()
+
+
+def test_batches_of_any_size_train_as_single_examples(runs: dict[str, Trained]) -> None:
+    np.testing.assert_array_equal(
+        losses(runs, "batches-custom"), losses(runs, "datasets_alone-custom")
+    )
 
 
 @pytest.mark.parametrize("data", MODELS)

@@ -1,12 +1,15 @@
 """The user's own function in a file: a file alone, and a file that does not exist."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.machines import LAPTOP
 from workbench import RunConfig
-from workbench.plan import PlanError, make_plan
+from workbench.plan import Plan, PlanError, make_plan
+from workbench.plan.own_function import TAKEN_APART, UNTESTED
+from workbench.plan.plan import DataFacts
 from workbench.plan.problems import Problem
 
 
@@ -89,3 +92,58 @@ def test_one_file_can_hold_several_functions(tmp_path: Path) -> None:
     for own_function in (plan.own_model, plan.own_step):
         assert own_function is not None
         assert own_function.module == "mine"
+
+
+def planned(facts: DataFacts, **fields: Any) -> Plan:
+    return make_plan(RunConfig(data="data:load", model="model:build", **fields), LAPTOP, facts)
+
+
+def data(kind: str = "arrays", tests: int = 0, *, batched: bool = False) -> DataFacts:
+    return DataFacts(kind, 640, tests, "features (10,) float32", 40, batched=batched)
+
+
+def test_data_may_have_nothing_to_test_on() -> None:
+    plan = planned(data())
+    assert (plan.num_train_examples, plan.num_test_examples, plan.test_steps) == (640, 0, 0)
+    assert not plan.is_tested
+    assert UNTESTED in plan.notes
+    assert UNTESTED not in planned(data(tests=1)).notes
+
+
+def test_a_validation_split_takes_the_last_examples_as_in_keras() -> None:
+    plan = planned(data(), validation_split=0.3, per_replica_batch_size=32)
+    assert (plan.num_train_examples, plan.num_test_examples) == (448, 192)
+    assert plan.steps_per_epoch == 448 // 64
+    assert UNTESTED not in plan.notes
+
+
+@pytest.mark.parametrize(
+    ("facts", "share", "got"),
+    [
+        (data(tests=64), 0.2, "your data has 64 examples to test on"),
+        (data("dataset"), 0.2, "dataset.skip(n) and dataset.take(n)"),
+        (DataFacts("arrays", 2, 0, "features (10,) float32", 40), 0.9, "leaves examples to train"),
+        (data(), 1.0, "from 0.01 to 0.99"),
+        (data(), 0.0, "from 0.01 to 0.99"),
+    ],
+)
+def test_a_split_that_is_impossible_is_one_problem(
+    facts: DataFacts, share: float, got: str
+) -> None:
+    with pytest.raises(PlanError) as caught:
+        planned(facts, validation_split=share)
+    (problem,) = [each for each in caught.value.problems if each.field == "validation_split"]
+    assert got in f"{problem.rule} {problem.fix}"
+
+
+def test_an_evaluator_needs_something_to_test_on() -> None:
+    with pytest.raises(PlanError) as caught:
+        planned(data(), strategy="parameter_server", evaluator=True)
+    assert [problem.field for problem in caught.value.problems] == ["evaluator"]
+    fields = {"strategy": "parameter_server", "evaluator": True, "validation_split": 0.2}
+    assert planned(data(), **fields).evaluator
+
+
+def test_batches_are_said_to_be_taken_apart_and_into_what() -> None:
+    (note,) = [each for each in planned(data("dataset", 64, batched=True)).notes if "apart" in each]
+    assert note == TAKEN_APART.format(example="features (10,) float32")

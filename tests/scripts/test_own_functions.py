@@ -60,6 +60,7 @@ def train_step(model, features, labels):
 """
 ARRAYS = DataFacts("arrays", 640, 64, "rows", 32)
 DATASET = DataFacts("dataset", 640, 64, "rows", 32)
+BATCHES = DataFacts("dataset", 640, 0, "rows", 32, batched=True)
 
 
 def files(script: Opened, folder: Path) -> RunConfig:
@@ -85,7 +86,7 @@ def test_a_model_is_recovered_with_everything_it_uses(
     assert (again.loop, again.optimizer) == (loop, optimizer)
 
 
-@pytest.mark.parametrize("facts", [ARRAYS, DATASET])
+@pytest.mark.parametrize("facts", [ARRAYS, DATASET, BATCHES])
 @pytest.mark.parametrize("strategy", ["mirrored", "multi_worker_mirrored", "parameter_server"])
 def test_data_and_model_are_recovered_in_separate_files(
     strategy: str, facts: DataFacts, tmp_path: Path

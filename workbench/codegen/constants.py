@@ -97,7 +97,8 @@ def _planned(plan: Plan, used: frozenset[str]) -> Iterator[tuple[str, str, str]]
     for field in ("synthetic_features", "synthetic_noise", "data_dir"):
         yield _of(plan.config, field)
     yield from _batch_sizes(plan, used)
-    yield "EPOCHS", repr(plan.epochs), FIELDS["epochs"].comment
+    after = FIELDS["epochs"].comment if plan.is_tested else "each followed by a checkpoint"
+    yield "EPOCHS", repr(plan.epochs), after
     yield "STEPS_PER_EPOCH", *_steps_per_epoch(plan)
     size = _step_size(plan)
     passes = f"-(-STEPS_PER_EPOCH * {size} // NUM_TRAIN_EXAMPLES)"

@@ -44,7 +44,7 @@ CHAPTERS = (
         "Data",
         "Each step takes one global batch, which is split among the replicas. The order of the "
         "examples depends only on the seed and the epoch, so training can continue at any step.",
-        ("data", "order", "tests", "pipeline"),
+        ("examples", "data", "order", "tests", "pipeline"),
     ),
     (
         "Model",

@@ -51,8 +51,19 @@ RUN_TASK = """\
     run(parser.parse_args().run_dir)"""
 COMPILED_MODEL = "make_model = compile_by_xla(make_model)"
 COMPILED_STEP = "train_step = tf.function(train_step, jit_compile=True)  # by XLA"
-TESTED_BY_CHIEF = "        tester.evaluate(test_batches, verbose=2)\n"
-"""The line of `main` that is left out if an evaluator tests the checkpoints."""
+TESTS = (
+    (r', trained = (.*), tf\.Variable\(""\)', r" = \1"),
+    (r', "trained": trained}', "}"),
+    (
+        r'        results = take_results\(\)\n(.*\n)*? +trained\.assign\(""\)\n',
+        r'        print(f"epoch {epoch + 1}: {take_results()}")' "\n",
+    ),
+    (r"(train|make_worker)_batches, test_batches =", r"\1_batches, _ ="),
+    (r"    train, test = ", "    train, _ = "),
+    (r" +tester\.set_weights\(model\.get_weights\(\)\)\n", ""),
+    (r".*(?:test_batches|validation_steps).*\n", ""),
+)
+"""What tests in a `main`, and what is there without tests."""
 METRICS = re.compile(r"^ {4}( {4}.*(?:make_steps|compile_model)\(model\)$)", re.MULTILINE)
 """The line of `main` that makes the metrics, in the scope of the strategy."""
 OUTSIDE = "# Metrics outside of the scope: Keras 3 counts wrongly in that of CentralStorage."
@@ -79,7 +90,7 @@ def render_model(plan: Plan) -> str:
     ours = {
         slot: _lifted(function)
         for slot, function in addresses(plan).items()
-        if slot == "data" or (slot == "model" and plan.own_model is None)
+        if slot in ("examples", "data") or (slot == "model" and plan.own_model is None)
     }
     parts = ours | _own_slots(plan, ours, ("data", "model"))
     bodies = [part.body for part in parts.values()]
@@ -160,8 +171,9 @@ def sections(plan: Plan, *, flags: bool = False) -> tuple[str, str, str, dict[st
 
 def _main(plan: Plan, text: str) -> str:
     """Return `main` with the lines that are not for this plan taken out of their place."""
-    if plan.evaluator:
-        text = text.replace(TESTED_BY_CHIEF, "")
+    if plan.evaluator or not plan.is_tested:
+        for tests, without in TESTS:
+            text = re.sub(tests, without, text)
     if plan.strategy == "central_storage" and plan.own_model is None:
         text = METRICS.sub(rf"    {OUTSIDE}\n\1", text)
     return text
@@ -203,7 +215,9 @@ def _own_slots(
         lifted = lift(source, known)
         known |= statements(source)
         check = ours.get(field, lift(""))
-        named = _named(field, own, _through(plan, field) if field in ours else None)
+        batched = field == "data" and plan.data_facts is not None and plan.data_facts.batched
+        given = f"as_examples({own.function})" if batched else own.function
+        named = _named(field, own, given, _through(plan, field) if field in ours else None)
         mark = OWN.format(field=field, function=own.function)
         body = f"{mark}\n{lifted.body}" if lifted.body else ""
         parts = [part for part in (body, check.body, named.body) if part]
@@ -218,19 +232,22 @@ def _through(plan: Plan, field: str) -> tuple[str, ...]:
     return (_CALLS[field], *(["lambda: OPTIMIZER(LEARNING_RATE)"] if chosen else []))
 
 
-def _named(field: str, own: OwnFunction, through: tuple[str, ...] | None) -> Lifted:
-    """Return the code that gives the user's function the name by which scripts call it."""
+def _named(field: str, own: OwnFunction, given: str, through: tuple[str, ...] | None) -> Lifted:
+    """Return the code that gives the user's function the name by which scripts call it.
+
+    `given` is the function in the call of the one `through` which it is called.
+    """
     name = SCRIPT_NAMES[field]
     taken = ["model", "features", "labels"] if field == "step" else []
     called = f"{own.function}()"
     if through is not None:
         call, *more = through
-        called = f"{call}({', '.join([own.function, *more, *taken])})"
+        called = f"{call}({', '.join([given, *more, *taken])})"
     if own.module is None and own.function == name:
         if through is None:
             return lift("")
         call, *more = through
-        partial = f"functools.partial({', '.join([call, name, *more])})"
+        partial = f"functools.partial({', '.join([call, given, *more])})"
         return lift(f"import functools\n\n{name} = {partial}\n")
     body = indent("\n".join([*_imports(field, own), f"return {called}"]), " " * 4)
     needed = "".join(f"import {each}\n" for each in ("importlib", "sys") if f"{each}." in body)

@@ -21,7 +21,7 @@ def addresses(plan: Plan) -> dict[str, str]:
     """
     return {
         **_strategy(plan),
-        "data": _data(plan),
+        **_data(plan),
         **_pipeline(plan),
         **_xla(plan),
         **_model(plan),
@@ -83,11 +83,14 @@ def _strategy(plan: Plan) -> dict[str, str]:
     return {"strategy": f"strategies.make_strategy__{source}{kind}"}
 
 
-def _data(plan: Plan) -> str:
-    if plan.data_facts is None:
+def _data(plan: Plan) -> dict[str, str]:
+    facts = plan.data_facts
+    if facts is None:
         folder = "_folder" if reads_folder(plan) else ""
-        return f"data.make_data__{catalog.DATA[plan.data].source}{folder}"
-    return f"data.check_data__{plan.data_facts.kind}"
+        return {"data": f"data.make_data__{catalog.DATA[plan.data].source}{folder}"}
+    parts = "" if facts.test_examples else "_of_one_part"
+    apart = {"examples": "data.as_examples"} if facts.batched else {}
+    return {**apart, "data": f"data.check_data__{facts.kind}{parts}"}
 
 
 def _pipeline(plan: Plan) -> dict[str, str]:

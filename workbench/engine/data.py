@@ -78,15 +78,48 @@ def check_data__arrays(function: Callable) -> tuple:
     return parts
 
 
+@functools.cache
+def check_data__arrays_of_one_part(function: Callable) -> tuple:
+    """Return the data of the user's function: the first to train on, then any to test on."""
+    examples = function()
+    if isinstance(examples, (tuple, list)) and examples[-1] is None:
+        examples = examples[0]
+    found, size = as_arrays(examples), NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
+    if (sizes := {len(array) for array in tf.nest.flatten(found)}) != {size}:
+        raise SystemExit(
+            f"Needs {size} examples; {function.__name__} gave {sizes}. Set the numbers of "
+            "examples and the steps of an epoch at the top, or return that data."
+        )
+    train = tf.nest.map_structure(lambda array: array[:NUM_TRAIN_EXAMPLES], found)
+    return train, tf.nest.map_structure(lambda array: array[NUM_TRAIN_EXAMPLES:], found)
+
+
+def as_examples(function: Callable) -> Callable:
+    """Return a function that gives the examples in the batches of the user's function."""
+    return lambda: tf.nest.map_structure(lambda part: part and part.unbatch(), function())
+
+
+def check_size(dataset: tf.data.Dataset, examples: int) -> tf.data.Dataset:
+    """Return a data set of so many examples; end if it has another number, as far as known."""
+    known = tf.get_static_value(dataset.cardinality())  # below 0: unknown or endless
+    if known is not None and 0 <= known != examples:
+        raise SystemExit(
+            f"Needs a data set of {examples} examples; your function gave one of {known}. "
+            "Set the number of examples and the steps of an epoch at the top."
+        )
+    return dataset
+
+
 def check_data__dataset(function: Callable) -> tuple[tf.data.Dataset, tf.data.Dataset]:
     """Return the data of the user's function: examples to train on and to test on."""
     tf.keras.utils.set_random_seed(SEED)  # the same order of examples whenever it is called
     train, test = function()
-    for dataset, examples in ((train, NUM_TRAIN_EXAMPLES), (test, NUM_TEST_EXAMPLES)):
-        known = tf.get_static_value(dataset.cardinality())  # below 0: unknown or endless
-        if known is not None and 0 <= known != examples:
-            raise SystemExit(
-                f"Needs a dataset of {examples} examples; {function.__name__} gave one of {known}. "
-                "Set the number of examples and the steps of an epoch at the top."
-            )
-    return train, test
+    return check_size(train, NUM_TRAIN_EXAMPLES), check_size(test, NUM_TEST_EXAMPLES)
+
+
+def check_data__dataset_of_one_part(function: Callable) -> tuple[tf.data.Dataset, tf.data.Dataset]:
+    """Return the data of the user's function: examples to train on, and none to test on."""
+    tf.keras.utils.set_random_seed(SEED)  # the same order of examples whenever it is called
+    found = function()
+    train = found[0] if isinstance(found, (tuple, list)) else found
+    return check_size(train, NUM_TRAIN_EXAMPLES), train.take(0)

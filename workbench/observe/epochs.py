@@ -143,14 +143,26 @@ class Epochs:
         if self.testing or self.is_over or not self.has_tests:
             self.end()
 
-    def fitted(self, *_: Any, **__: Any) -> None:
+    def fitted(self, callbacks: Any, *_: Any, **__: Any) -> None:
         """Note the end of an epoch of `fit`, whose tests may follow."""
+        self._share_of(callbacks.model)
         self.is_over = True
 
     def resets(self, model: Any) -> None:
         """Note that a model begins to measure anew."""
+        self._share_of(model)
         self.measured.model = model
         self.read_metrics()
+
+    def _share_of(self, model: Any) -> None:
+        """Add what the workers have done, if all of them are here with the model that they train.
+
+        A model of another strategy, such as one that only the first worker tests, is not theirs.
+        """
+        workers = self.observer.workers
+        theirs = getattr(model, "distribute_strategy", None) is workers.strategy
+        if workers.count > 1 and theirs and self.unread and not self.testing:
+            self.share()
 
     def evaluated(self, *_: Any, **__: Any) -> None:
         """Note the end of a test: the first one after the training is that of the epoch.

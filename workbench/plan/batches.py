@@ -71,7 +71,6 @@ def plan_epoch(
 ) -> Epoch | None:
     """Count the steps of an epoch, or note why there are no steps."""
     train = data.train_examples or config.synthetic_examples
-    test = data.test_examples or max(1, config.synthetic_examples // 5)
     steps, last_batch = config.steps_per_epoch, config.last_batch
     if train < 1 or (steps is not None and steps < 1):
         return None
@@ -89,9 +88,8 @@ def plan_epoch(
     _check_kept(findings, config, batches, leftover, last_batch)
     shared = sharding.epoch_in_words(train, steps * batches.in_all)
     arithmetic = _arithmetic(batches, train, steps, leftover, last_batch, shared)
-    return Epoch(
-        train, test, steps, train - min(steps, full) * batches.in_all, last_batch, arithmetic
-    )
+    unused = train - min(steps, full) * batches.in_all
+    return Epoch(train, data.tests(train), steps, unused, last_batch, arithmetic)
 
 
 def _note_too_large(findings: Findings, config: RunConfig, batches: Batches, train: int) -> None:

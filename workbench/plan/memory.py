@@ -126,8 +126,7 @@ class Need:
         """Return the bytes of all examples in the memory of a process."""
         if not self._in_memory:
             return 0
-        tests = self.data.test_examples or max(1, sizes.examples // 5)
-        return (sizes.examples + tests) * self._example_bytes(sizes)
+        return (sizes.examples + self.data.tests(sizes.examples)) * self._example_bytes(sizes)
 
     def _worker(self, sizes: Sizes) -> int:
         """Return the bytes that each process that trains holds during a step, without its model."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import catalog
-from ..fields import is_own
+from ..fields import FIELDS, is_own
 from .names import DEFINED, bound_names, parse, script_names
 from .plan import ARRAYS, DATASET, FEATURES, PAIRS, OwnFunction
 from .problems import Findings
@@ -26,6 +26,15 @@ NOTEBOOK = ".ipynb"
 OWN_ORDER = (
     "The workbench does not shuffle your data set: shuffle it in your function. A resumed run "
     "first reads all examples up to the checkpoint again, which takes as long as the first time."
+)
+TAKEN_APART = (
+    "Your data set gives batches, which are taken apart to make those of the plan. It costs time "
+    "for each example: return single examples to save it. An example is: {example}. If it is "
+    "only a piece of one, add .batch(1) at the end of your data set."
+)
+UNTESTED = (
+    "Your data has nothing to test on, so there are no test results. To get some, return a second "
+    "part; or, with arrays, set the validation split."
 )
 SCRIPT_NAMES = {"model": "make_model", "data": "make_data", "step": "train_step"}
 """The function that scripts call for each field. The user's own function may have this name."""
@@ -227,18 +236,55 @@ def find_data(
     function = read_own_function(findings, "data", config.data)
     if function is None or facts is None:
         return None, function
-    row = catalog.Data(
-        "The user's data",
-        facts.example,
-        train_examples=facts.train_examples,
-        test_examples=facts.test_examples,
-    )
+    train, tests = _divided(findings, config, facts)
+    row = catalog.Data("The user's data", facts.example, train_examples=train, test_examples=tests)
     _check_pipeline(findings, config, facts)
+    if config.evaluator and not tests:
+        rule = "off, because your data has nothing to test on"
+        fix = f"Turn it off, or return examples to test on from {function.function}."
+        findings.add("evaluator", rule, True, fix)
     if config.step is not None and facts.form != PAIRS:
         has = "no labels" if facts.form == FEATURES else "sample weights"
         rule = f"empty with data that has {has}: a step takes features and labels"
         findings.add("step", rule, config.step, "Write it as the train_step of your model.")
     return row, function
+
+
+def notes_of_data(facts: DataFacts | None, test_examples: int) -> tuple[str, ...]:
+    """Return notes about the user's own data; none about that of the catalogue."""
+    if facts is None:
+        return ()
+    return (
+        *([OWN_ORDER] if facts.kind == DATASET else []),
+        *([TAKEN_APART.format(example=facts.example)] if facts.batched else []),
+        *([] if test_examples else [UNTESTED]),
+    )
+
+
+def _divided(findings: Findings, config: RunConfig, facts: DataFacts) -> tuple[int, int]:
+    """Return the examples to train on and to test on, or note why they cannot be divided.
+
+    They are divided as by Keras, whose `validation_split` takes the last ones.
+    """
+    share, train = config.validation_split, facts.train_examples
+    known = FIELDS["validation_split"].range
+    if share is None or (known and not known.holds(share)):  # which is noted by its range
+        return train, facts.test_examples
+    if facts.test_examples:
+        rule = f"empty, because your data has {facts.test_examples:,} examples to test on"
+        findings.add("validation_split", rule, share, "Leave it empty.")
+    elif facts.kind == DATASET:
+        rule = (
+            "empty with a tf.data.Dataset, which may give its examples in another order each time"
+        )
+        fix = "Return two: dataset.skip(n) and dataset.take(n), taken before any shuffle."
+        findings.add("validation_split", rule, share, fix)
+    elif not 0 < (kept := int(train * (1 - share))) < train:
+        rule = f"a share that leaves examples to train on and to test on, of {train:,}"
+        findings.add("validation_split", rule, share, "Set it to 0.2, for example.")
+    else:
+        return kept, train - kept
+    return train, facts.test_examples
 
 
 def _check_pipeline(findings: Findings, config: RunConfig, facts: DataFacts) -> None:

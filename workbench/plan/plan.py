@@ -78,6 +78,8 @@ class DataFacts:
     """Whether it reads TFRecord, text or fixed-length files, which can be split among workers."""
     form: str = PAIRS
     """What an example is: `FEATURES`, `PAIRS` or `WEIGHTED`."""
+    batched: bool = False
+    """Whether a tf.data.Dataset gives batches, which a script takes apart."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,11 @@ class Plan:
         """Whether the replicas are cores of a TPU."""
         kind = catalog.STRATEGIES.get(self.strategy)  # None in a plan of a later release
         return kind is not None and kind.tpu
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether there are examples to test on."""
+        return self.num_test_examples > 0
 
     @property
     def test_batch_size(self) -> int:

@@ -25,9 +25,9 @@ from .checks import (
 from .keras import check_keras, keras_notes, uses_legacy_keras
 from .launching import check_launcher, devices_of_a_task
 from .memory import check_memory
-from .own_function import OWN_ORDER, check_own_together, find_data
+from .own_function import check_own_together, find_data, notes_of_data
 from .placement import check_countable, place
-from .plan import DATASET, Plan
+from .plan import Plan
 from .problems import Findings, PlanError
 from .sharding import plan_sharding
 
@@ -90,7 +90,7 @@ def make_plan(config: RunConfig, devices: Devices, facts: DataFacts | None = Non
         findings.add("data", rule, config.data, fix)
     if findings.problems or not (strategy and data and placement and batches and epoch):
         raise PlanError(findings.problems)
-    own_order = (OWN_ORDER,) if facts and facts.kind == DATASET else ()
+    of_data = notes_of_data(facts, epoch.test_examples)
     is_uneven = own_step and in_step > 1 and epoch.last_batch == "keep"
     uneven = (OWN_STEP_KEEPS,) if is_uneven else ()
     of_keras = keras_notes(config, strategy, devices)
@@ -124,7 +124,7 @@ def make_plan(config: RunConfig, devices: Devices, facts: DataFacts | None = Non
         interpreter=config.interpreter or sys.executable,
         arithmetic=epoch.arithmetic,
         element_spec=_element_spec(config, batches, facts),
-        notes=(*placement.notes, *sharding.notes, *own_order, *uneven, *of_keras),
+        notes=(*placement.notes, *sharding.notes, *of_data, *uneven, *of_keras),
         steps_per_call=_steps_per_call(config, epoch, placement),
         tasks=placement.tasks,
         local_replicas=placement.local_replicas,

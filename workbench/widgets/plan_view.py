@@ -218,7 +218,7 @@ def _numbers(state: FormState, plan: Plan) -> list[tuple[str, str]]:
         *_who_trains(plan),
         *([("Runs on", place)] if (place := runs_on(plan.config)) else []),
         ("Keras", state.keras or units.UNKNOWN),
-        ("Examples", f"{plan.num_train_examples:,} + {plan.num_test_examples:,} to test"),
+        ("Examples", _examples(plan)),
         (
             "Steps per epoch",
             f"{plan.steps_per_epoch:,}{'' if plan.synchronous else ', of all workers'}",
@@ -229,6 +229,12 @@ def _numbers(state: FormState, plan: Plan) -> list[tuple[str, str]]:
     if plan.leftover_examples:
         rows.append(("Last batch", _last_batch(plan)))
     return rows
+
+
+def _examples(plan: Plan) -> str:
+    train = f"{plan.num_train_examples:,}"
+    tests = f" + {plan.num_test_examples:,} to test" if plan.is_tested else ", none to test on"
+    return train + tests
 
 
 def _learning_rate(plan: Plan) -> str:

@@ -18,6 +18,7 @@ OWN = ENGINE / "own_models.py"
 IMAGES = ENGINE / "own_images.py"
 LABELS = ENGINE / "own_labels.py"
 STEPS = ENGINE / "own_steps.py"
+FORMS = ENGINE / "own_forms.py"
 ONCE = """\
 import pathlib
 
@@ -231,6 +232,15 @@ def test_a_models_own_train_step_needs_equal_parts_of_a_short_batch() -> None:
     assert problem.fix == "Choose drop or repeat, or another batch size."
     for fields in ({"last_batch": "repeat"}, {"last_batch": "keep", "synthetic_examples": 81}):
         assert inspect(**{**doubled, **fields}).own_train_step
+
+
+def test_a_train_step_is_enough_for_data_with_nothing_to_test_on() -> None:
+    fields = {"model": f"{FORMS}:untested", "global_batch_size": 32}
+    assert inspect(**fields, data=f"{FORMS}:features_to_train").own_train_step
+    (problem,) = problems(**fields, data=f"{FORMS}:features_alone")
+    assert problem.field == "model"
+    assert "one with its own train_step only" in problem.got
+    assert "return None in place of the data to test on" in problem.fix
 
 
 def test_what_a_train_step_of_the_model_cannot_do_another_step_can() -> None:

@@ -43,7 +43,14 @@ def has_loss(model: tf.keras.Model) -> bool:
     return bool(model.loss or model.losses or has_own(model, "compute_loss"))
 
 
-def check_loss(model: tf.keras.Model, name: str) -> None:
+def has_examples(part: Any) -> bool:
+    """Return whether a part of the data, arrays or a tf.data.Dataset, has an example."""
+    if isinstance(part, tf.data.Dataset):
+        return int(part.cardinality()) != 0
+    return len(tf.nest.flatten(part)[0]) > 0
+
+
+def check_loss(model: tf.keras.Model, name: str, *, tested: bool) -> None:
     """End if the model of the function `name`, which was called, has no loss to train or to test.
 
     Raises:
@@ -53,8 +60,11 @@ def check_loss(model: tf.keras.Model, name: str) -> None:
         return
     if not has_own(model, "train_step"):
         got = "a model without a loss. Call model.compile(loss=...) before returning it"
-    elif not has_own(model, "test_step"):
-        got = "one with its own train_step only. Give it a test_step, or compile it with a loss"
+    elif tested and not has_own(model, "test_step"):
+        got = (
+            "one with its own train_step only, for data to train on and to test on. Give it a "
+            "test_step, or compile it with a loss, or return None in place of the data to test on"
+        )
     else:
         return
     raise SystemExit(f"Needs a tf.keras.Model compiled with its loss; {name} returned {got}.")
@@ -63,7 +73,8 @@ def check_loss(model: tf.keras.Model, name: str) -> None:
 def check_model(model: tf.keras.Model, name: str, data: tuple[Any, Any]) -> None:
     """End unless replicas can train the model of the function `name` on the data; build it.
 
-    `data` are the examples to train on and to test on, arrays or a tf.data.Dataset each.
+    `data` are the examples to train on and to test on, arrays or a tf.data.Dataset each; the
+    latter may be empty.
 
     Raises:
         SystemExit: they cannot.
@@ -74,14 +85,15 @@ def check_model(model: tf.keras.Model, name: str, data: tuple[Any, Any]) -> None
     if has_own(model, "call"):  # it may have only a train_step
         with needs_fitting(name, features):
             outputs = model(features, training=False)
-    check_loss(model, name)
+    check_loss(model, name, tested=has_examples(data[1]))
     if labels is not None and outputs is not None:
         check_labels(model, outputs, data)
     if outputs is not None and has_loss(model):
         check_losses_of(model, name, example, outputs)
     else:
+        step = model.test_step if has_own(model, "test_step") else model.train_step
         with needs_fitting(name, features):
-            model.test_step(example)
+            step(example)
     if not model.trainable_variables:
         raise SystemExit(
             f"Needs a model with weights to train; all of {name}'s are frozen, or it has none. "

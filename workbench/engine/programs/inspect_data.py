@@ -26,7 +26,7 @@ COUNT_SECONDS = 120.0
 DATASETS = (tf.data.Dataset, tf.distribute.DistributedDataset)
 OF_NETWORK = (urllib.error.URLError, ConnectionError, TimeoutError, socket.gaierror)
 READERS = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset")
-TWO_PARTS = "a function of no arguments that returns the data to train on and the data to test on"
+RETURNS = "a function of no arguments that returns data to train on, and to test on if there is any"
 RETURN = "return (x_train, y_train), (x_test, y_test)"
 FORMS = ("features", "pairs", "weighted")
 """What examples are: features alone; with labels; with labels and a weight."""
@@ -94,23 +94,52 @@ def fix_of(error: BaseException) -> str:
     return "Fix this error in your code."
 
 
-def called(function: Callable) -> tuple[Any, Any]:
-    """Call the function and return its two parts: the training data and the test data."""
+def called(function: Callable) -> list[Any]:
+    """Call the function and return its parts: the data to train on, then any to test on."""
     try:
-        parts = function()
+        found = function()
     except Exception as error:
         refuse_error("a function that can be called in the run's interpreter", error)
-    listed = isinstance(parts, (tuple, list))
-    if not listed or len(parts) != 2 or not (any(map(is_part, parts)) or are_features(*parts)):
-        several = f"{len(parts)} values: {', '.join(map(in_brief, parts))}" if listed else ""
-        fix = f"Write: {RETURN}; or return two tf.data.Datasets. For features alone: (x_train,), "
-        refuse(TWO_PARTS, several or in_brief(parts), f"{fix}(x_test,).")
-    return parts[0], parts[1]
+    listed = isinstance(found, (tuple, list))
+    if listed and len(found) == 2 and found[1] is None:
+        return [found[0]]
+    if listed and len(found) == 2 and (any(map(is_part, found)) or are_features(*found)):
+        return list(found)
+    if are_examples(found):
+        return [found]
+    values = f"{len(found)} value{'s' * (len(found) != 1)}" if listed else ""
+    several = f"{values}: {', '.join(map(in_brief, found))}" if listed else ""
+    refuse(
+        RETURNS,
+        several or in_brief(found),
+        f"Write: {RETURN}; or return two tf.data.Datasets. With nothing to test on: return "
+        "(x_train, y_train), None. For features alone: (x_train,), (x_test,).",
+    )
 
 
 def is_part(value: Any) -> bool:
     """Return whether a value holds examples for sure: a tuple of arrays, or a data set."""
     return isinstance(value, DATASETS) or (isinstance(value, tuple) and 1 <= len(value) <= 3)
+
+
+def are_examples(found: Any) -> bool:
+    """Return whether what a function returned is, for sure, only the data to train on.
+
+    Arrays of the same shape are not: they may be features to train on and to test on.
+    """
+    if isinstance(found, DATASETS):
+        return True
+    parts = found if isinstance(found, tuple) else (found,)
+    shapes = [shapes_of(part) for part in parts]
+    every = [shape for part in shapes for shape in part]
+    if any(isinstance(part, (tuple, list)) for part in parts) or () in every or len(parts) > 3:
+        return False
+    return len({shape[0] for shape in every}) == 1 and shapes[0] not in shapes[1:2]
+
+
+def shapes_of(part: Any) -> list[tuple[int, ...]]:
+    """Return the shape of each array of a part; a value that is none has an empty one."""
+    return [tuple(getattr(each, "shape", ())) for each in tf.nest.flatten(part)]
 
 
 def are_features(train: Any, test: Any) -> bool:
@@ -166,26 +195,26 @@ def example_in_words(spec: Any) -> str:
     return ", ".join(f"{name} {in_words(part)}" for name, part in named)
 
 
-def facts_of_arrays(parts: tuple[Any, Any]) -> dict[str, Any]:
-    """Return the facts about two parts that are arrays, or tuples of them."""
+def facts_of_arrays(parts: list[Any]) -> dict[str, Any]:
+    """Return the facts about parts that are arrays, or tuples of them."""
     sizes = [size_of(part, use) for part, use in zip(parts, ("train", "test"))]
-    train, test = map(as_arrays, parts)
+    arrays = list(map(as_arrays, parts))
 
     def spec_of(array: np.ndarray) -> tf.TensorSpec:
         is_float = np.issubdtype(array.dtype, np.floating)
         kind = tf.keras.backend.floatx() if is_float else array.dtype
         return tf.TensorSpec(array.shape[1:], tf.string if array.dtype.kind in "OUS" else kind)
 
-    specs = [tf.nest.map_structure(spec_of, part) for part in (train, test)]
+    specs = [tf.nest.map_structure(spec_of, part) for part in arrays]
     check_alike(*specs)
-    first = tf.nest.map_structure(lambda part: part[:FIRST], parts_of(train))
+    first = tf.nest.map_structure(lambda part: part[:FIRST], parts_of(arrays[0]))
     check_numbers(specs[0], [first])
-    check_weights([parts_of(train), parts_of(test)])
+    check_weights(map(parts_of, arrays))
     return {
         "kind": "arrays",
-        "form": FORMS[len(parts_of(train)) - 1],
+        "form": FORMS[len(first) - 1],
         "train_examples": sizes[0],
-        "test_examples": sizes[1],
+        "test_examples": sum(sizes[1:]),
         "example": example_in_words(specs[0]),
         "example_bytes": bytes_of(specs[0]),
     }
@@ -257,12 +286,13 @@ def bytes_of(spec: Any) -> int:
     return sum(int(np.prod(shape)) * kind.size for shape, kind in parts)
 
 
-def check_alike(train: Any, test: Any) -> None:
+def check_alike(train: Any, *tests: Any) -> None:
     """Report a problem and end if test examples differ in shape or type from training examples."""
-    if in_words(train) != in_words(test):
-        rule = "examples to test on like those to train on"
-        got = f"{example_in_words(test)} beside {example_in_words(train)}"
-        refuse(rule, got, "Prepare both parts in the same way.")
+    for test in tests:
+        if in_words(train) != in_words(test):
+            rule = "examples to test on like those to train on"
+            got = f"{example_in_words(test)} beside {example_in_words(train)}"
+            refuse(rule, got, "Prepare both parts in the same way.")
 
 
 def is_batched(dataset: tf.data.Dataset) -> bool:
@@ -351,8 +381,8 @@ def count_by_reading(dataset: tf.data.Dataset, use: str) -> int:
     return size
 
 
-def facts_of_datasets(parts: tuple[Any, Any]) -> dict[str, Any]:
-    """Return the facts about two data sets."""
+def facts_of_datasets(parts: list[Any]) -> dict[str, Any]:
+    """Return the facts about data sets."""
     for part, use in zip(parts, ("train", "test")):
         if isinstance(part, tf.distribute.DistributedDataset):
             fix = "Return the tf.data.Dataset itself: the script distributes it."
@@ -364,25 +394,29 @@ def facts_of_datasets(parts: tuple[Any, Any]) -> dict[str, Any]:
         if isinstance(spec, tuple) and not 1 <= len(spec) <= 3:
             fix = "Have it give (features, labels); several of them in a dict or tuple."
             refuse("a data set of pairs (features, labels)", in_words(spec), fix)
-        if is_batched(part):
-            got = f"one that is batched: {in_words(spec)}"
-            fix = "Leave its batch out, or add .unbatch(): the script batches for the replicas."
-            refuse("a data set of single examples", got, fix)
-    train, test = parts
-    check_alike(train.element_spec, test.element_spec)
+    batched = is_batched(parts[0])
+    if any(is_batched(part) != batched for part in parts):
+        got = " and ".join(in_words(part.element_spec) for part in parts)
+        fix = "Leave the batch out, or add .unbatch()."
+        refuse("batches to train on and to test on, or single examples", got, fix)
+    if batched:
+        parts = [part.unbatch() for part in parts]
+    train = parts[0]
+    check_alike(*(part.element_spec for part in parts))
     form = FORMS[len(parts_of(train.element_spec)) - 1]
     first = map(parts_of, train.take(FIRST).as_numpy_iterator())
     check_numbers(train.element_spec, first)
-    sizes = count(train, "train"), count(test, "test")
+    sizes = [count(part, use) for part, use in zip(parts, ("train", "test"))]
     if form == "weighted":
         check_weights(first)
     return {
         "kind": "dataset",
         "form": form,
         "train_examples": sizes[0],
-        "test_examples": sizes[1],
+        "test_examples": sum(sizes[1:]),
         "example": example_in_words(train.element_spec),
         "example_bytes": bytes_of(train.element_spec),
+        "batched": batched,
         "reads_files": reads_files(train),
     }
 

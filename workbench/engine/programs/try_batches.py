@@ -26,6 +26,7 @@ import tensorflow as tf
 
 from . import xray
 from .asker import reply
+from .check_model import has_examples
 from .script import import_script
 
 WARM_CALL_SECONDS = 0.1
@@ -128,7 +129,8 @@ def try_size(folder: pathlib.Path) -> dict[str, Any]:
         return xray.mean_of_tasks(strategy, seconds)
 
     blocks = time_blocks(endless_calls(script, train_steps, iter(train_data), agreed))
-    test_steps(iter(test_data), tf.constant(min(TEST_STEPS, script.TEST_STEPS)))
+    if has_examples(script.make_data()[1]):
+        test_steps(iter(test_data), tf.constant(min(TEST_STEPS, script.TEST_STEPS)))
     checkpoint = tf.train.Checkpoint(model=model, optimizer=model.optimizer)
     checkpoint.save(str(folder / f"process-{os.getpid()}" / "ckpt"))
     agreed(0.0)  # waits, as the first end may stop the others' coordination

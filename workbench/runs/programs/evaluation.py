@@ -42,8 +42,14 @@ def evaluated_step(run_dir: Path) -> int | None:
     not save its model.
 
     Raises:
-        RunError: the run is alive, or it has no complete checkpoint.
+        RunError: the run is alive, it has no complete checkpoint, or its data has nothing to
+            test on.
     """
+    if not read_plan(run_dir).is_tested:
+        raise RunError(
+            f"{run_dir} cannot be evaluated: its data has nothing to test on. Return a second part "
+            "from the function of the data, and start a new run."
+        )
     state, finished = status(run_dir), _has_finished(run_dir)
     if state in LIVE:
         raise alive_error(run_dir, "evaluated")
