@@ -46,6 +46,13 @@ def test_every_chart_has_lines_for_replicas_their_mean_and_epochs() -> None:
         assert (chart, "train, whole epoch") in names
 
 
+def test_ends_of_epochs_of_which_no_number_is_known_are_no_lines() -> None:
+    untested = replace(ONE_EPOCH, test_loss=np.array([np.nan]), test_accuracy=np.array([np.nan]))
+    names = {line.name for line in charts.lines(points(5), untested, virtual=False)}
+    assert "train, whole epoch" in names
+    assert "test, after the epoch" not in names
+
+
 def test_one_replica_has_no_mean_line() -> None:
     lines = charts.lines(points(5, replicas=1), ONE_EPOCH, virtual=False)
     assert charts.JOINED not in [line.name for line in lines]

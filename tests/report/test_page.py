@@ -90,6 +90,14 @@ def test_failed_runs_and_runs_without_records_are_shown(tmp_path: Path) -> None:
     assert "Charts" not in headings(page_of([empty], tmp_path))
 
 
+def test_results_that_no_run_has_are_no_columns(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "runs")
+    empty = write_run(tmp_path / "runs", steps=0, state="stopped")
+    for runs, has in (([run], True), ([empty], False), ([run, empty], True)):
+        assert ("Test accuracy" in page_of(runs, tmp_path)) == has
+        (tmp_path / "report.html").unlink()
+
+
 def test_asynchronous_workers_have_separate_lines(tmp_path: Path) -> None:
     config = replace(CONFIG, strategy="parameter_server")
     run = write_run(tmp_path / "runs", steps=0, config=config)

@@ -6,6 +6,8 @@ import io
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from workbench.points import EpochPoints, Points, Values
 
 from .style import AXIS, LAYOUT, MEAN_COLOR, TEST_COLOR, TEXT_COLOR, line_style
@@ -94,7 +96,11 @@ def _epoch_lines(epochs: EpochPoints) -> list[Line]:
         ("train, whole epoch", 1, epochs.accuracy, train),
         ("test, after the epoch", 1, epochs.test_accuracy, test),
     )
-    return [Line(n, chart, epochs.step, y, style, chart == 0) for n, chart, y, style in rows]
+    return [
+        Line(name, chart, epochs.step, y, style, chart == 0)
+        for name, chart, y, style in rows
+        if np.isfinite(y).any()
+    ]
 
 
 def _step_title(points: Points) -> str:

@@ -71,6 +71,7 @@ def parts_of(run: Run, summary: Summary) -> dict[str, Any]:
             "dir": str(summary.dir),
             "status": summary.status,
             "alive": summary.alive,
+            "tested": summary.plan.is_tested,
         },
         "progress": {
             **_progress_part(progress, alive=summary.alive),

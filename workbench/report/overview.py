@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench import catalog
 from workbench.fields import NOT_TRAINED
-from workbench.units import STEADY, duration, number, percent
+from workbench.units import STEADY, UNKNOWN, duration, number, percent
 
 from .html import Html, fold, joined, section, table, tag
 from .subject import Subject
@@ -17,8 +17,9 @@ def overview(subjects: Sequence[Subject]) -> Html:
     """Return a row for each run; for a single run, pairs of names and values."""
     notes = f"Speed is the {STEADY}. Loss and accuracy are those of the last epoch that ended."
     if len(subjects) > 1:
-        rows = [[_link(each), *(value(each) for _, value in COLUMNS)] for each in subjects]
-        inside = table(["Run", *(name for name, _ in COLUMNS)], rows, "The runs")
+        columns = _columns(subjects)
+        rows = map(list, zip(map(_link, subjects), *columns.values(), strict=True))
+        inside = table(["Run", *columns], rows, "The runs")
     else:
         inside = _pairs(subjects[0])
     return section("Overview", _apart(subjects), inside, tag("p", notes, class_="quiet"))
@@ -117,11 +118,17 @@ def _pairs(subject: Subject) -> Html:
     plan = subject.plan
     about = {
         "Model": f"{_label('model', plan.model)} on {_label('data', plan.data)}",
-        **{name: value(subject) for name, value in COLUMNS},
+        **{name: text for name, (text,) in _columns([subject]).items()},
         "Run": subject.run.id,
     }
     pairs = (tag("div", tag("dt", name), tag("dd", value)) for name, value in about.items())
     return tag("dl", *pairs)
+
+
+def _columns(subjects: Sequence[Subject]) -> dict[str, list[str]]:
+    """Return the columns by name, without those of which no run has a value."""
+    made = {name: list(map(value, subjects)) for name, value in COLUMNS}
+    return {name: cells for name, cells in made.items() if set(cells) != {UNKNOWN}}
 
 
 def _batch(subject: Subject) -> str:

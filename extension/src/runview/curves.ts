@@ -189,10 +189,13 @@ function endRows(
     chart === 'loss'
       ? (['loss', 'testLoss'] as const)
       : (['accuracy', 'testAccuracy'] as const);
-  return [
-    { line: train, values: atEnds(series, epochs, own) },
-    { line: test, values: atEnds(series, epochs, tested) }
+  const ends = [
+    { line: train, of: own },
+    { line: test, of: tested }
   ];
+  return ends
+    .filter(({ of }) => epochs?.[of].some(value => value !== null))
+    .map(({ line, of }) => ({ line, values: atEnds(series, epochs, of) }));
 }
 
 /** The least and the greatest over all replicas, point by point, of single steps. */

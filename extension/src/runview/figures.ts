@@ -2,7 +2,7 @@
 
 import { make, setText } from './elements.js';
 import type { Translation } from './language.js';
-import type { SnapshotParts, Epochs } from './protocol.js';
+import type { SnapshotParts } from './protocol.js';
 import type { Chart, Series, Values } from './series.js';
 import { speedOf } from './speed.js';
 import { endPoints } from './trend.js';
@@ -68,13 +68,13 @@ export function figuresOf(
   series: Series,
   trans: Translation
 ): Figure[] {
-  const { head, progress, epochs, results } = known;
+  const { head, progress, results } = known;
   const alive = head?.alive ?? false;
   const train = (name: string, chart: 'loss' | 'accuracy'): Figure =>
     (alive ? null : ended(name, known, chart, trans)) ??
     recent(name, series, chart, trans);
   const tested = alive
-    ? lastTest(epochs, trans)
+    ? lastTest(known, trans)
     : ended(trans.__('Test accuracy'), known, 'testAccuracy', trans);
   const { examplesPerSecond, note, tip } = speedOf(known, trans);
   const speed =
@@ -99,11 +99,14 @@ export function figuresOf(
   ];
 }
 
-/** Return the newest known test accuracy of a run that is alive. */
-function lastTest(epochs: Epochs | undefined, trans: Translation): Figure {
-  const known = epochs?.testAccuracy ?? [];
-  const at = known.findLastIndex(value => value !== null);
-  const value = at < 0 ? null : percent(known[at]!);
+/** Return the newest test accuracy of a run that is alive; null if it has no tests. */
+function lastTest({ head, epochs }: Known, trans: Translation): Figure | null {
+  if (head?.tested === false) {
+    return null;
+  }
+  const accuracy = epochs?.testAccuracy ?? [];
+  const at = accuracy.findLastIndex(value => value !== null);
+  const value = at < 0 ? null : percent(accuracy[at]!);
   const note = trans.__('epoch %1', epochs?.epoch[at] ?? 0);
   return figure(trans.__('Test accuracy'), value, note);
 }

@@ -27,6 +27,8 @@ export interface Head {
   dir: string;
   status: string;
   alive: boolean;
+  /** Whether there is data to test on; an older kernel does not send it. */
+  tested?: boolean;
 }
 
 export interface Progress {

@@ -55,7 +55,8 @@ function drawn(
 
 test('the line for all replicas is drawn over theirs, and the test points on top', () => {
   const replicas = ['virtual replica 0', 'virtual replica 1'];
-  assert.deepEqual(drawn(filled(), 'loss').names, [
+  const ended = { ...NO_EPOCHS, step: [2], loss: [0.25], testLoss: [0.5] };
+  assert.deepEqual(drawn(filled(), 'loss', ended).names, [
     SPREAD,
     SPREAD,
     ...replicas,
@@ -66,6 +67,15 @@ test('the line for all replicas is drawn over theirs, and the test points on top
   assert.deepEqual(names, [SPREAD, SPREAD, ...replicas, 'all: sum']);
   assert.ok(lines[2]!.style.width! < lines[4]!.style.width!);
   assert.equal(lines[2]!.color.length, '#rrggbbaa'.length);
+});
+
+test('ends of epochs of which no number is known are no lines', () => {
+  const untested = { ...NO_EPOCHS, step: [2], loss: [0.25], testLoss: [null] };
+  const ends = (epochs: Epochs): string[] =>
+    drawn(filled(), 'loss', epochs).names.filter(name => ENDS.includes(name));
+  assert.deepEqual(ends(untested), ['train, whole epoch']);
+  assert.deepEqual(ends(NO_EPOCHS), []);
+  assert.deepEqual(ends({ ...untested, testLoss: [0.5], step: [99] }), ENDS);
 });
 
 test('a single replica has a smoothed line over its own, and only one without smoothing', () => {

@@ -74,6 +74,11 @@ test('what is not known is a dash or left out, never zero', () => {
   assert.ok(!('Accuracy' in texts({ head: { alive: true } }, unknown)));
 });
 
+test('a run without tests has no test accuracy while it trains, either', () => {
+  const known = { head: { alive: true, tested: false }, epochs: NO_EPOCHS };
+  assert.ok(!('Test accuracy' in texts(known)));
+});
+
 test('workers with their own steps have no common loss', () => {
   const apart = series(100, { workers: 2, synchronous: false });
   const { Loss } = texts({ head: { alive: true } }, apart);

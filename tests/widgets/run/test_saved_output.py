@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from tests.waiting import until
 from tests.widgets.folders import write_run
 from workbench.feed import RunFeed, parts_of
-from workbench.runs import Run, Summary
+from workbench.runs import Run, Summary, open_run
 from workbench.runs.folder.state import take_lock
 from workbench.widgets.kernel import outputs
 from workbench.widgets.run.saved_output import SavedView, saved_bundle
@@ -62,6 +63,14 @@ def test_the_state_has_its_moment_and_a_run_in_progress_the_command_that_shows_i
     assert "may have gone on since then" in text
     assert f"workbench runs show &#x27;{run.dir}&#x27;" in text
     assert "<img" not in text
+
+
+def test_test_results_are_shown_of_runs_that_are_tested(tmp_path: Path) -> None:
+    run = write_run(tmp_path, "finished")
+    assert "<td>Test accuracy</td>" in text_of(run)
+    path = run.dir / "plan.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "num_test_examples": 0}))
+    assert "<td>Test accuracy</td>" not in text_of(open_run(run.dir))
 
 
 def test_an_ended_run_has_its_moment_and_its_picture(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A rehearsal: two steps, a test pass and a save of the user's own model, before the run begins.
+"""A rehearsal: two steps of the user's own model, a test pass if there is one, and a save.
 
 The same tasks run the same script, made for two steps, in a folder inside the run folder. An error
 that would come late, such as in a test pass or in the save of the model, comes here within seconds.
@@ -36,7 +36,7 @@ _WENT_WELL = ".rehearsed"
 """A folder next to the runs: a file for each rehearsal, named as `proof_of` names it."""
 MOST_CHARACTERS = 200
 """The number of characters of an error that are reported."""
-NOTE = "Rehearsal: your own model first does two steps, a test and a save."
+NOTE = "Rehearsal: your own model first does two steps, a test if there is one, and a save."
 
 
 def proof_of(

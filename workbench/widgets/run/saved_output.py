@@ -165,7 +165,10 @@ def _table(summary: Summary, rows: list[dict[str, Any]], when: str) -> str:
         ("State", _state(summary, when)),
         ("Epochs", f"{len(rows)} of {progress.epochs}"),
         ("Steps", f"{progress.step:,} of {progress.total_steps:,}"),
-        ("Test accuracy", units.percent(results["test_accuracy"])),
-        ("Test loss", units.number(results["test_loss"])),
     ]
+    if summary.plan.is_tested:
+        lines += [
+            ("Test accuracy", units.percent(results["test_accuracy"])),
+            ("Test loss", units.number(results["test_loss"])),
+        ]
     return markup.table("Result", ("", ""), lines)
