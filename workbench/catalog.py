@@ -348,7 +348,7 @@ PIPELINES: Mapping[str, Choice] = {
     ),
     "cached": Choice(
         "Kept in memory",
-        "Your own tf.data.Dataset is read in the first epoch and cached in memory. All later "
+        "Your own data set is read in the first epoch and cached in memory. All later "
         "epochs repeat the order and the random augmentation of the first.",
     ),
 }

@@ -163,14 +163,14 @@ class TrainingFields:
         "synthetic", "Data",
         "A built-in data set, or your own as module:function or file.py:function. "
         "The function returns (train, test), each a pair (features, labels) of arrays or tables, "
-        "with sample weights as a third part if there are any, or a tf.data.Dataset. "
-        "With nothing to test on, test is None.",
+        "with sample weights as a third part if there are any; or a tf.data.Dataset, "
+        "keras.utils.PyDataset or generator. With nothing to test on, test is None.",
     )
     validation_split: float | None = row(
         None, "Validation split",
         "For your own arrays with nothing to test on: test on this share of the examples, the "
-        "last ones, instead of training on them. Empty: no test pass.",
-        hint="no test pass", counts_if=lambda config: is_own(config.data),
+        "last ones, instead of training on them. Empty: train on all of them.",
+        hint="train on all", counts_if=lambda config: is_own(config.data),
         range=Range("from 0.01 to 0.99", "Set it to 0.2, for example.", least=0.01, most=0.99),
     )
     data_dir: str | None = row(

@@ -10,20 +10,21 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from workbench.engine.programs import inspect_data
+from workbench.engine.programs.inspect_data import __main__ as program
+from workbench.engine.programs.inspect_data import batches, datasets
 
-ENDLESS = "endless_unknown"
-"""The data set whose count of examples stops at once; all others are counted to their end."""
+ENDLESS = ("endless_unknown", "endless_batches", "generated_endlessly", "slow_sequence")
+"""The data sets whose count of examples stops at once; others are counted to their end."""
 
 
 def inspect(function: str, module: str) -> dict[str, Any]:
     """Return the inspection of a function."""
-    inspect_data.COUNT_SECONDS = 0.0 if function == ENDLESS else 600.0
+    datasets.COUNT_SECONDS = batches.LOOK_SECONDS = 0.0 if function in ENDLESS else 600.0
     request = {"function": function, "module": module}
     output = io.StringIO()
     sys.stdin = io.StringIO(json.dumps(request))
     with contextlib.redirect_stdout(output), contextlib.suppress(SystemExit):
-        inspect_data.main()
+        program.main()
     found: dict[str, Any] = json.loads(output.getvalue())
     return found
 

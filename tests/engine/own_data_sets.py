@@ -181,6 +181,166 @@ def endless_unknown():
     return train.repeat().filter(lambda _, label: label > 0), test
 
 
+def endless_batches():
+    train, test = endless_unknown()
+    return train.batch(8), test.batch(8)
+
+
+def endless_in_batches():
+    train, test = endless()
+    return train.batch(8), test.batch(8)
+
+
+def batches_of_unknown_size():
+    return filtered()[0].batch(8)
+
+
+def padded_apart():
+    """Return batches, each padded to its own longest example."""
+    rows = tf.data.Dataset.range(1, 9).map(lambda size: (tf.ones([size]), size))
+    return rows.padded_batch(4)
+
+
+def empty_test():
+    return datasets()[0], datasets()[1].take(0)
+
+
+def empty_test_arrays():
+    (features, labels), _ = pairs()
+    return (features, labels), (features[:0], labels[:0])
+
+
+def several_inputs_bare():
+    features, labels = arrays()
+    return (features[:, :6], features[:, 6:]), labels
+
+
+def pair_with_more_features():
+    (features, labels), (more, _) = pairs()
+    return features[:32], labels[:32], more
+
+
+def weights_of_labels():
+    features, labels = arrays()
+    both = np.stack([labels, labels], axis=1)
+    return features, both, np.ones(both.shape)
+
+
+class Rows(tf.keras.utils.Sequence):
+    """Batches of the rows of arrays, in these sizes."""
+
+    def __init__(self, arrays, sizes):
+        self.arrays, self.ends = arrays, np.cumsum([0, *sizes])
+
+    def __len__(self):
+        return len(self.ends) - 1
+
+    def __getitem__(self, number):
+        rows = slice(self.ends[number], self.ends[number + 1])
+        return tuple(each[rows] for each in self.arrays)
+
+
+class Single(Rows):
+    def __getitem__(self, number):
+        return tuple(each[number] for each in self.arrays)
+
+
+def sequences():
+    return Rows(arrays(), [40, 40, 16]), Rows(arrays(), [32])
+
+
+def sequence_of_uneven_batches():
+    return Rows(arrays(), [30, 30, 20, 10, 6])
+
+
+def slow_sequence():
+    return Rows(arrays(), [30, 30, 30, 6])
+
+
+def features_in_lists():
+    class Features(Rows):
+        def __getitem__(self, number):
+            return super().__getitem__(number)[0]
+
+    return Features(arrays(), [48, 48]), None
+
+
+def generators():
+    def batches(count):
+        features, labels = arrays(count)
+        for first in range(0, count, 20):
+            yield features[first : first + 20], labels[first : first + 20]
+
+    return batches(96), batches(32)
+
+
+def generated():
+    features, labels = arrays()
+    yield features, labels
+
+
+def generated_with_none():
+    features, labels = arrays()
+    yield [features[:, :6], features[:, 6:]], labels, None
+
+
+def generated_endlessly():
+    while True:
+        yield arrays()
+
+
+def generated_of_two_shapes():
+    for width in (4, 4, 5):
+        yield np.zeros((8, width)), np.zeros(8)
+
+
+def generated_one_by_one():
+    yield from zip(*arrays(), strict=True)
+
+
+def generated_unlike():
+    features, labels = arrays()
+    yield features, labels[1:]
+
+
+def generated_nothing():
+    yield from ()
+
+
+def sequence_of_single_examples():
+    features, labels = arrays()
+    return [Single((features, labels), [1] * 96), None]
+
+
+def empty_sequence():
+    return Rows(arrays(), [])
+
+
+def sequence_of_two_shapes():
+    class Growing(Rows):
+        def __getitem__(self, number):
+            return np.zeros((8, 4 + number)), np.zeros(8)
+
+    return Growing(arrays(), [8, 8, 8])
+
+
+def sequence_and_arrays():
+    return Rows(arrays(), [96]), arrays()
+
+
+def raising_sequence():
+    class Raising(Rows):
+        def __getitem__(self, number):
+            raise FileNotFoundError(f"no such folder: /data/{number}")
+
+    return Raising(arrays(), [8])
+
+
+def raising_generator():
+    yield arrays()
+    raise ValueError("the second file is damaged")
+
+
 def empty():
     train, test = datasets()
     return train.take(0), test
@@ -219,6 +379,19 @@ def one_pair_of_lists():
     return list(arrays())
 
 
+def list_and_none():
+    return list(arrays()), None
+
+
+def datasets_and_none():
+    return datasets(), None
+
+
+def tables_of_one_length():
+    features, labels = arrays(32)
+    return {"wide": features}, {"kind": labels}
+
+
 def wrapped():
     return (arrays(),)
 
@@ -250,6 +423,10 @@ def batches_alone():
 
 def four_parts():
     return (*arrays(), *arrays())
+
+
+def none_for_labels():
+    return (arrays()[0], None), (arrays()[0], None)
 
 
 def unreturned():

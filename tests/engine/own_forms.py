@@ -21,6 +21,49 @@ def weighted_datasets():
     return tuple(map(tf.data.Dataset.from_tensor_slices, weighted()))
 
 
+class Rows(keras.utils.PyDataset):
+    """Batches of the rows of arrays; each pass shuffles the batches."""
+
+    def __init__(self, arrays, size, seed=None):
+        super().__init__()
+        self.arrays, self.size = arrays, size
+        self.random = None if seed is None else np.random.default_rng(seed)
+        self.order = np.arange(-(-len(arrays[0]) // size))
+
+    def __len__(self):
+        return len(self.order)
+
+    def __getitem__(self, number):
+        first = self.order[number] * self.size
+        return [each[first : first + self.size] for each in self.arrays]
+
+    def on_epoch_end(self):
+        if self.random is not None:
+            self.order = self.random.permutation(self.order)
+
+
+def sequences():
+    train, test = weighted()
+    return Rows(train, 50), Rows(test, 7)
+
+
+def shuffled_sequence():
+    return Rows(weighted()[0], 20, seed=1), None
+
+
+def generators():
+    def batches(part, size):
+        for first in range(0, len(part[0]), size):
+            yield tuple(each[first : first + size] for each in part)
+
+    train, test = weighted()
+    return batches(train, 50), batches(test, 7)
+
+
+def generator_to_train():
+    yield from generators()[0]
+
+
 def features_alone():
     return examples(320, 0), examples(48, 1)
 
@@ -33,6 +76,12 @@ def weighted_to_train():
     return weighted()[0], None
 
 
+def weighted_in_two():
+    """Return `weighted_to_train` with its last fifth to test on."""
+    train, _ = weighted_to_train()
+    return tuple(each[:256] for each in train), tuple(each[256:] for each in train)
+
+
 def dataset_to_train():
     return tf.data.Dataset.from_tensor_slices(features_to_train()).shuffle(320, seed=3)
 
@@ -41,6 +90,10 @@ def batches():
     """Return the examples of `datasets_alone` in batches of other sizes than a plan's."""
     train, test = datasets_alone()
     return train.batch(50), test.batch(7, drop_remainder=False)
+
+
+def batches_to_train():
+    return dataset_to_train().batch(50)
 
 
 def datasets_alone():

@@ -36,6 +36,16 @@ FACTS = {
     "rows_with_next": ("dataset", 6, 6, "features (3,) int64, labels () int64", 32),
     "batched": ("dataset", 96, 32, "features (10,) float64, labels () int64", 88),
     "batches_alone": ("dataset", 96, 0, "features (10,) float64, labels () int64", 88),
+    "batches_of_unknown_size": ("dataset", 67, 0, "features (10,) float64, labels () int64", 88),
+    "sequences": ("dataset", 96, 32, "features (10,) float32, labels () int64", 48),
+    "sequence_of_uneven_batches": ("dataset", 96, 0, "features (10,) float32, labels () int64", 48),
+    "slow_sequence": ("dataset", 96, 0, "features (10,) float32, labels () int64", 48),
+    "generated_with_none": (
+        "dataset", 96, 0, "features ((6,) float32, (4,) float32), labels () int64", 48
+    ),
+    "features_in_lists": ("dataset", 96, 0, "features (10,) float32", 40),
+    "generators": ("dataset", 96, 32, "features (10,) float32, labels () int64", 48),
+    "generated": ("dataset", 96, 0, "features (10,) float32, labels () int64", 48),
     "interleaved": ("dataset", 64, 64, "features (10,) float32, labels () float32", 44),
     "mapped_flat": ("dataset", 192, 64, "features (10,) float64, labels () int64", 88),
     "sampled": ("dataset", 192, 32, "features (10,) float64, labels () int64", 88),
@@ -43,7 +53,11 @@ FACTS = {
     "one_part_and_none": ("arrays", 96, 0, "features (10,) float32, labels () int64", 48),
     "one_weighted_part": ("arrays", 96, 0,
                           "features (10,) float32, labels () int64, weights () float32", 52),
+    "weights_of_labels": ("arrays", 96, 0, "features (10,) float32, labels (2,) int64, "
+                          "weights (2,) float32", 64),
     "one_array": ("arrays", 96, 0, "features (10,) float32", 40),
+    "tables_of_one_length": ("arrays", 32, 0,
+                             "features {wide: (10,) float32}, labels {kind: () int64}", 48),
     "one_table": ("arrays", 32, 0, "features {id: () int64, wide: (6,) float32}", 32),
     "labels_of_tables": ("arrays", 32, 0,
                          "features {id: () int64, wide: (6,) float32}, labels () int64", 40),
@@ -54,6 +68,54 @@ WRONG = {
     "half_batched": ("batches to train on and to test on", "(None, 10) float64", "Leave the batch"),
     "endless": ("a data set that ends, to train on", "an endless one", "Leave its repeat out"),
     "endless_unknown": ("that ends", "examples, still being read", "assert_cardinality(n)"),
+    "endless_batches": (
+        "that ends",
+        "examples, still being read",
+        "dataset.unbatch().apply(tf.data.experimental.assert_cardinality(n))",
+    ),
+    "endless_in_batches": ("that ends, to train on", "an endless one", "Leave its repeat out"),
+    "padded_apart": ("to train on have one shape", "(4,), () and (8,), ()", "Pad, crop or resize"),
+    "sequence_of_single_examples": (
+        "a keras.utils.PyDataset of batches, to train on",
+        "arrays of (10,) and ()",
+        "a single example is a batch as x[None], y[None]",
+    ),
+    "generated_one_by_one": (
+        "a generator of batches, to train on",
+        "arrays of (10,) and ()",
+        "a single example is a batch as x[None], y[None]",
+    ),
+    "generated_endlessly": ("that ends, to train on", "still being read", "End its loop after one"),
+    "generated_of_two_shapes": (
+        "read to its end",
+        "TypeError: `generator` yielded an element of shape (8, 5) where an element of shape "
+        "(None, 4) was expected",
+        "Pad, crop or resize",
+    ),
+    "none_for_labels": ("(features, labels) to train on", "None in place", "Leave it out"),
+    "generated_unlike": ("of one number of examples", "95 and 96", "Give as many labels"),
+    "generated_nothing": ("a generator with at least one batch", "an empty one", "Fill it."),
+    "empty_sequence": ("PyDataset with at least one batch", "an empty one", "Fill it."),
+    "sequence_of_two_shapes": (
+        "a keras.utils.PyDataset whose examples have one shape",
+        "batches of (4,), () and (5,), ()",
+        "Pad, crop or resize",
+    ),
+    "sequence_and_arrays": ("two parts of one form", "Rows and tuple", "in the same form"),
+    "raising_sequence": (
+        "a keras.utils.PyDataset whose batches can be read, to train on",
+        "FileNotFoundError: no such folder: /data/0",
+        "in your code",
+    ),
+    "raising_generator": ("read to its end", "the second file is damaged", "in your code"),
+    "empty_test": ("at least one example, to test on", "an empty one", "or return None in its"),
+    "empty_test_arrays": ("above 0, to test on", "0", "Fill it, or return None in its place."),
+    "several_inputs_bare": (
+        RETURNS,
+        "2 values: tuple, ndarray (96,)",
+        "Several inputs are one part: ((x1, x2), y).",
+    ),
+    "pair_with_more_features": (RETURNS, "3 values: ndarray (32, 10), ndarray (32,), nd", RETURN),
     "empty": ("at least one example, to train on", "an empty one", "Fill it."),
     "distributed": ("not distributed yet", "Dataset", "Return the tf.data.Dataset itself"),
     "uneven": ("one number of examples", "95 and 96", "Give as many labels as features."),
@@ -67,6 +129,8 @@ WRONG = {
         "2 values: ndarray (96, 10), ndarray (96,)",
         "return (x_train, y_train), None",
     ),
+    "list_and_none": (RETURNS, "2 values: list, nothing", "return (x_train, y_train), None"),
+    "datasets_and_none": (RETURNS, "2 values: tuple, nothing", "return two tf.data.Datasets"),
     "wrapped": (RETURNS, "1 value: tuple", "With nothing to test on: return"),
     "negative_weights": ("sample weights of 0 or more", "-0.5", "0 leaves its loss out"),
     "infinite_weights": ("sample weights of 0 or more", "not finite", "0 leaves its loss out"),
@@ -125,8 +189,28 @@ def test_an_inspection_finds_the_kind_and_sizes_of_a_data_set(
 
 
 def test_batches_are_told_from_single_examples(found: dict[str, Any]) -> None:
-    batched = {name for name in FACTS if found[name]["facts"].get("batched")}
-    assert batched == {"batched", "batches_alone", "interleaved", "mapped_flat", "sampled"}
+    batched = {name for name in FACTS if found[name]["facts"].get("given") == "batches"}
+    assert batched == {
+        "batched",
+        "batches_alone",
+        "batches_of_unknown_size",
+        "interleaved",
+        "mapped_flat",
+        "sampled",
+    }
+
+
+def test_batches_of_python_are_told_from_data_sets(found: dict[str, Any]) -> None:
+    for given, names in {
+        "sequences": {
+            "sequences",
+            "sequence_of_uneven_batches",
+            "slow_sequence",
+            "features_in_lists",
+        },
+        "generators": {"generators", "generated", "generated_with_none"},
+    }.items():
+        assert names == {name for name in FACTS if found[name]["facts"].get("given") == given}
 
 
 def test_a_data_set_of_unknown_size_is_counted(found: dict[str, Any]) -> None:

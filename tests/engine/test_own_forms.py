@@ -17,7 +17,17 @@ MODELS = {
     "features_alone": "autoencoder",
     "datasets_alone": "autoencoder",
     "batches": "autoencoder",
+    "sequences": "classifier",
+    "generators": "classifier",
 }
+AS_EXAMPLES = {
+    "batches": "datasets_alone",
+    "sequences": "weighted_datasets",
+    "generators": "weighted_datasets",
+}
+"""Data in batches, and the same data in single examples."""
+SHUFFLED = {"global_batch_size": 36, "steps_per_call": 1, "epochs": 100}
+"""An epoch that leaves examples over."""
 LONG = {"steps_per_epoch": 500, "steps_per_call": 1, "epochs": 2}
 
 
@@ -41,8 +51,12 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
         "adversaries": config("features_alone", "adversaries", **LONG),
         "adversaries-fit": config("features_alone", "adversaries", **LONG, loop="fit"),
         "resumed": config("features_alone", "adversaries", **LONG),
+        "alone": config("generator_to_train", "classifier"),
+        "shuffled": config("shuffled_sequence", "classifier", **SHUFFLED),
+        "shuffled-resumed": config("shuffled_sequence", "classifier", **SHUFFLED),
     }
-    return train_together(tmp_path_factory.mktemp("forms"), configs, stopped=["resumed"])
+    stopped = ["resumed", "shuffled-resumed"]
+    return train_together(tmp_path_factory.mktemp("forms"), configs, stopped=stopped)
 
 
 def losses(runs: dict[str, Trained], name: str) -> np.ndarray:
@@ -50,10 +64,26 @@ def losses(runs: dict[str, Trained], name: str) -> np.ndarray:
     return runs[name].losses()
 
 
-def test_batches_of_any_size_train_as_single_examples(runs: dict[str, Trained]) -> None:
-    np.testing.assert_array_equal(
-        losses(runs, "batches-custom"), losses(runs, "datasets_alone-custom")
-    )
+@pytest.mark.parametrize("data", AS_EXAMPLES)
+def test_batches_of_any_size_train_as_single_examples(data: str, runs: dict[str, Trained]) -> None:
+    examples = f"{AS_EXAMPLES[data]}-custom"
+    np.testing.assert_array_equal(losses(runs, f"{data}-custom"), losses(runs, examples))
+    found, expected = (runs[each].run.epochs() for each in (f"{data}-custom", examples))
+    np.testing.assert_array_equal(found["test_loss"], expected["test_loss"])
+
+
+def test_a_generator_function_is_itself_data_to_train_on(runs: dict[str, Trained]) -> None:
+    np.testing.assert_array_equal(losses(runs, "alone"), losses(runs, "generators-custom"))
+    assert runs["alone"].events("test") == []
+
+
+def test_a_sequence_shuffles_after_each_epoch_also_after_a_stop(runs: dict[str, Trained]) -> None:
+    resumed = runs["shuffled-resumed"]
+    assert len(resumed.events("stopped")) == 1
+    np.testing.assert_array_equal(losses(runs, "shuffled-resumed"), losses(runs, "shuffled"))
+    examples = resumed.run.plan.num_train_examples
+    assert examples == 320
+    assert resumed.run.plan.leftover_examples == 320 - 8 * 36
 
 
 @pytest.mark.parametrize("data", MODELS)

@@ -8,9 +8,11 @@ import pytest
 from tests.engine.tasks import run_workers
 from tests.engine.training import Trained, train_together, weights, write_run
 from tests.machines import LAPTOP
+from tests.waiting import LIMIT_SECONDS
 from workbench.config import RunConfig
+from workbench.experiments.searching.batch_finder import find_batch_size
 from workbench.plan import PlanError, make_plan
-from workbench.runs import RunError
+from workbench.runs import RunError, start_run
 from workbench.runs.programs.own_data import inspect_data
 
 pytestmark = pytest.mark.slow
@@ -20,14 +22,16 @@ MODELS = {
     "features_to_train": "untested",
     "weighted_to_train": "classifier",
     "dataset_to_train": "untested",
+    "batches_to_train": "untested",
 }
+"""Data without tests, each with a model; one can take no test step."""
 LOOPS = ("custom", "fit")
 LONG = {"steps_per_epoch": 400, "steps_per_call": 1, "epochs": 2}
 
 
 def config(data: str, **fields: object) -> RunConfig:
     sizes = {"global_batch_size": 32, "epochs": 3}
-    model = f"{FILE}:{MODELS[data]}"
+    model = f"{FILE}:{MODELS.get(data, 'classifier')}"
     return RunConfig(data=f"{FILE}:{data}", model=model, **{**sizes, **fields})
 
 
@@ -38,6 +42,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
     for loop in LOOPS:
         for end in ("", "-resumed"):
             configs[f"{loop}{end}"] = config("dataset_to_train", loop=loop, **LONG)
+        configs[f"{loop}-split"] = config("weighted_to_train", loop=loop, validation_split=0.2)
+        configs[f"{loop}-two-parts"] = config("weighted_in_two", loop=loop)
     return train_together(tmp_path_factory.mktemp("untested"), configs, stopped=stopped)
 
 
@@ -60,6 +66,40 @@ def test_a_run_that_was_stopped_goes_on_exactly(loop: str, runs: dict[str, Train
     np.testing.assert_array_equal(resumed.losses(), whole.losses())
     np.testing.assert_array_equal(weights(resumed.run), weights(whole.run))
     np.testing.assert_array_equal(*(each.run.epochs()["loss"] for each in (resumed, whole)))
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_validation_split_trains_and_tests_as_if_the_function_divided_the_arrays(
+    loop: str, runs: dict[str, Trained]
+) -> None:
+    split, two_parts = (runs[f"{loop}-{data}"] for data in ("split", "two-parts"))
+    assert split.status == two_parts.status == 0, split.log + two_parts.log
+    np.testing.assert_array_equal(split.losses(), two_parts.losses())
+    columns = ["loss", "accuracy", "test_loss", "test_accuracy"]
+    found, expected = (each.run.epochs()[columns] for each in (split, two_parts))
+    assert np.isfinite(found).all(axis=None)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_asynchronous_workers_train_without_tests(loop: str, root: Path) -> None:
+    of_tf_keras = FILE.with_name("own_data_sets.py")
+    fields = RunConfig(
+        data=f"{of_tf_keras}:one_part_and_none", model=f"{of_tf_keras}:classifier", loop=loop,
+        strategy="parameter_server", per_replica_batch_size=32, epochs=3, start_now=True,
+    )  # fmt: skip
+    run = start_run(fields, root, LAPTOP)
+    assert run.wait(LIMIT_SECONDS) == "finished", run.log()
+    assert [event for event in run.events() if event["event"] == "test"] == []
+    assert run.epochs()["test_loss"].isna().all()
+    assert len(run.epochs()) == run.plan.epochs
+    assert len(run.steps()) == run.plan.total_steps
+
+
+def test_the_batch_finder_tries_no_test() -> None:
+    found = find_batch_size(config("batches_to_train", global_batch_size=None), devices=LAPTOP)
+    assert found.ended == "data"
+    assert all(each.fits for each in found.trials)
 
 
 def test_two_workers_know_the_results_of_each_epoch(

@@ -123,7 +123,7 @@ def make_model() -> tf.keras.Model:
 
 
 def make_tester() -> tf.keras.Model:
-    """Return a model that is tested and saved here, with the weights of the trained one."""
+    """Return a model of this process, which gets the weights of the trained one."""
     tester = make_model()
     tester.compile(tester.optimizer, tester.loss, metrics=["accuracy"])
     return tester
@@ -166,7 +166,7 @@ def main(run_dir: str) -> None:
         tester.evaluate(test_batches, verbose=2)
         epochs_done.assign(epoch + 1)
         manager.save()
-    tester.set_weights(model.get_weights())  # also if all epochs were done before
+    tester.set_weights(model.get_weights())  # even if no epoch was left to do
     tester.save(f"{run_dir}/model.keras")
 
 
@@ -176,5 +176,5 @@ if __name__ == "__main__":
     main(parser.parse_args().run_dir)
 
 # For the workbench that exported this script, to open it again; Python ignores it.
-# config: {"sha256": "95411b11406fea17", "config": {"strategy": "parameter_server", "loop": "fit",
+# config: {"sha256": "a48728152a19efc4", "config": {"strategy": "parameter_server", "loop": "fit",
 #     "devices": ["CPU:0"], "workers": 2, "parameter_servers": 1}}

@@ -1,5 +1,6 @@
 """The user's own function in a file: a file alone, and a file that does not exist."""
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from tests.machines import LAPTOP
 from workbench import RunConfig
 from workbench.plan import Plan, PlanError, make_plan
-from workbench.plan.own_function import TAKEN_APART, UNTESTED
+from workbench.plan.own_function import TAKEN_APART, UNTESTED, WITH_WEIGHTS
 from workbench.plan.plan import DataFacts
 from workbench.plan.problems import Problem
 
@@ -98,23 +99,24 @@ def planned(facts: DataFacts, **fields: Any) -> Plan:
     return make_plan(RunConfig(data="data:load", model="model:build", **fields), LAPTOP, facts)
 
 
-def data(kind: str = "arrays", tests: int = 0, *, batched: bool = False) -> DataFacts:
-    return DataFacts(kind, 640, tests, "features (10,) float32", 40, batched=batched)
+def data(kind: str = "arrays", tests: int = 0, given: str = "") -> DataFacts:
+    return DataFacts(kind, 640, tests, "features (10,) float32", 40, given=given)
 
 
 def test_data_may_have_nothing_to_test_on() -> None:
     plan = planned(data())
     assert (plan.num_train_examples, plan.num_test_examples, plan.test_steps) == (640, 0, 0)
     assert not plan.is_tested
-    assert UNTESTED in plan.notes
-    assert UNTESTED not in planned(data(tests=1)).notes
+    assert UNTESTED["arrays"] in plan.notes
+    assert UNTESTED["arrays"] not in planned(data(tests=1)).notes
+    assert UNTESTED["dataset"] in planned(data("dataset")).notes
 
 
 def test_a_validation_split_takes_the_last_examples_as_in_keras() -> None:
     plan = planned(data(), validation_split=0.3, per_replica_batch_size=32)
     assert (plan.num_train_examples, plan.num_test_examples) == (448, 192)
     assert plan.steps_per_epoch == 448 // 64
-    assert UNTESTED not in plan.notes
+    assert UNTESTED["arrays"] not in plan.notes
 
 
 @pytest.mark.parametrize(
@@ -131,19 +133,47 @@ def test_a_split_that_is_impossible_is_one_problem(
     facts: DataFacts, share: float, got: str
 ) -> None:
     with pytest.raises(PlanError) as caught:
-        planned(facts, validation_split=share)
-    (problem,) = [each for each in caught.value.problems if each.field == "validation_split"]
+        planned(facts, validation_split=share, per_replica_batch_size=1)
+    (problem,) = caught.value.problems
+    assert problem.field == "validation_split"
     assert got in f"{problem.rule} {problem.fix}"
 
 
 def test_an_evaluator_needs_something_to_test_on() -> None:
+    fields = {"strategy": "parameter_server", "evaluator": True}
+    for kind, ways in ("arrays", "Turn it off, set the"), ("dataset", "Turn it off, or return"):
+        with pytest.raises(PlanError) as caught:
+            planned(data(kind), **fields)
+        (problem,) = caught.value.problems
+        assert problem.field == "evaluator"
+        assert problem.fix.startswith(ways)
+    assert planned(data(), **fields, validation_split=0.2).evaluator
     with pytest.raises(PlanError) as caught:
-        planned(data(), strategy="parameter_server", evaluator=True)
-    assert [problem.field for problem in caught.value.problems] == ["evaluator"]
-    fields = {"strategy": "parameter_server", "evaluator": True, "validation_split": 0.2}
-    assert planned(data(), **fields).evaluator
+        planned(data(), **fields, validation_split=1.0)
+    assert [problem.field for problem in caught.value.problems] == ["validation_split"]
+
+
+def test_sample_weights_are_named_as_such() -> None:
+    weighted = dataclasses.replace(data(tests=64), form="weighted")
+    assert WITH_WEIGHTS in planned(weighted).notes
+    assert WITH_WEIGHTS not in planned(data(tests=64)).notes
+
+
+def test_the_place_to_shuffle_is_said() -> None:
+    for given, place in (("", "your function"), ("sequences", "its on_epoch_end")):
+        (note,) = [each for each in planned(data("dataset", 64, given)).notes if "resumed" in each]
+        assert note.startswith(
+            f"The workbench does not shuffle your data: shuffle it in {place}. A resumed run "
+        )
+
+
+def test_asynchronous_workers_share_no_sequence() -> None:
+    with pytest.raises(PlanError, match="all of them would read one PyDataset"):
+        planned(data("dataset", 64, "sequences"), strategy="parameter_server")
+    planned(data("dataset", 64, "generators"), strategy="parameter_server")
 
 
 def test_batches_are_said_to_be_taken_apart_and_into_what() -> None:
-    (note,) = [each for each in planned(data("dataset", 64, batched=True)).notes if "apart" in each]
-    assert note == TAKEN_APART.format(example="features (10,) float32")
+    for given, text in TAKEN_APART.items():
+        (note,) = [each for each in planned(data("dataset", 64, given)).notes if "apart" in each]
+        assert note == text.format(example="features (10,) float32")

@@ -3,6 +3,7 @@
 A function of a file stays there: the script imports it.
 """
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,11 @@ def train_step(model, features, labels):
 """
 ARRAYS = DataFacts("arrays", 640, 64, "rows", 32)
 DATASET = DataFacts("dataset", 640, 64, "rows", 32)
-BATCHES = DataFacts("dataset", 640, 0, "rows", 32, batched=True)
+BATCHES, SEQUENCES, GENERATORS = (
+    DataFacts("dataset", 640, 0, "rows", 32, given=given)
+    for given in ("batches", "sequences", "generators")
+)
+FACTS = [ARRAYS, DATASET, BATCHES, GENERATORS]
 
 
 def files(script: Opened, folder: Path) -> RunConfig:
@@ -86,8 +91,13 @@ def test_a_model_is_recovered_with_everything_it_uses(
     assert (again.loop, again.optimizer) == (loop, optimizer)
 
 
-@pytest.mark.parametrize("facts", [ARRAYS, DATASET, BATCHES])
-@pytest.mark.parametrize("strategy", ["mirrored", "multi_worker_mirrored", "parameter_server"])
+@pytest.mark.parametrize(
+    ("strategy", "facts"),
+    [
+        *itertools.product(["mirrored", "multi_worker_mirrored", "parameter_server"], FACTS),
+        ("mirrored", SEQUENCES),
+    ],
+)
 def test_data_and_model_are_recovered_in_separate_files(
     strategy: str, facts: DataFacts, tmp_path: Path
 ) -> None:

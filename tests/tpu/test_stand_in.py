@@ -14,6 +14,7 @@ from tests.waiting import LIMIT_SECONDS
 from workbench.config import Problem, RunConfig
 from workbench.devices import Devices
 from workbench.plan import Plan, PlanError, make_plan
+from workbench.plan.plan import DataFacts
 from workbench.runs import Run, start_run
 from workbench.runs.programs.inspection import inspect_model
 
@@ -144,6 +145,45 @@ def test_data_whose_test_examples_do_not_divide_among_the_cores_is_refused() -> 
     assert found.rule == "a data set whose number of test examples is a multiple of the 32 replicas"
     assert found.fix == "Choose synthetic, or a TPU whose number of cores divides that."
     planned(LAPTOP, tpu="my-tpu", replicas=16, data="fashion_mnist")
+
+
+def planned_with(examples: int, tests: int = 0, **fields: object) -> Plan:
+    facts = DataFacts("arrays", examples, tests, "features (10,) float32", 40)
+    own = {"data": "data:load", "model": "model:build", "per_replica_batch_size": 1}
+    return make_plan(RunConfig(strategy="tpu", tpu="my-tpu", **own, **fields), LAPTOP, facts)
+
+
+def problem_with(examples: int, tests: int = 0, **fields: object) -> Problem:
+    with pytest.raises(PlanError) as caught:
+        planned_with(examples, tests, **fields)
+    (found,) = caught.value.problems
+    return found
+
+
+@pytest.mark.parametrize(
+    ("examples", "share", "replicas"),
+    [(8005, 0.2, 8), (5125, 0.29, 8), (61, 0.5, 8), (1000, 0.01, 8), (1000, 0.99, 8)],
+)
+def test_a_share_to_test_on_that_does_not_divide_among_the_cores_is_mended(
+    examples: int, share: float, replicas: int
+) -> None:
+    fields = {"replicas": replicas, "validation_split": share}
+    found = problem_with(examples, **fields)
+    assert found.field == "validation_split"
+    mended = float(found.fix.removeprefix("Set it to ").removesuffix("."))
+    plan = planned_with(examples, **{**fields, "validation_split": mended})
+    assert plan.num_test_examples % replicas == 0
+    assert abs(mended - share) * examples <= replicas
+
+
+def test_if_no_share_divides_among_the_cores_more_data_are_needed() -> None:
+    found = problem_with(8, replicas=8, validation_split=0.12, last_batch="repeat")
+    assert (found.field, found.fix) == ("data", "Return 8 or more of them.")
+
+
+def test_own_data_is_to_return_as_many_tests_as_divide_among_the_cores() -> None:
+    assert problem_with(640, 100, replicas=8).fix.startswith("Return 96 of them, or choose a TPU")
+    assert problem_with(640, 5, replicas=8).fix == "Return 8 or more of them."
 
 
 def test_a_tensorflow_without_tpu_support_is_refused_before_the_start_if_that_is_known() -> None:

@@ -215,8 +215,8 @@ def _own_slots(
         lifted = lift(source, known)
         known |= statements(source)
         check = ours.get(field, lift(""))
-        batched = field == "data" and plan.data_facts is not None and plan.data_facts.batched
-        given = f"as_examples({own.function})" if batched else own.function
+        apart = field == "data" and plan.data_facts is not None and plan.data_facts.given
+        given = f"as_examples({own.function})" if apart else own.function
         named = _named(field, own, given, _through(plan, field) if field in ours else None)
         mark = OWN.format(field=field, function=own.function)
         body = f"{mark}\n{lifted.body}" if lifted.body else ""

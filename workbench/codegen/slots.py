@@ -89,7 +89,7 @@ def _data(plan: Plan) -> dict[str, str]:
         folder = "_folder" if reads_folder(plan) else ""
         return {"data": f"data.make_data__{catalog.DATA[plan.data].source}{folder}"}
     parts = "" if facts.test_examples else "_of_one_part"
-    apart = {"examples": "data.as_examples"} if facts.batched else {}
+    apart = {"examples": f"data.as_examples__{facts.given}"} if facts.given else {}
     return {**apart, "data": f"data.check_data__{facts.kind}{parts}"}
 
 

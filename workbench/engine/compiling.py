@@ -38,14 +38,14 @@ def compile_model__led_own(model: tf.keras.Model) -> None:
 
 
 def make_tester__built_in() -> tf.keras.Model:
-    """Return a model that is tested and saved here, with the weights of the trained one."""
+    """Return a model of this process, which gets the weights of the trained one."""
     tester = make_model()
     tester.compile(tester.optimizer, tester.loss, metrics=["accuracy"])
     return tester
 
 
 def make_tester__own() -> tf.keras.Model:
-    """Return a model that is tested and saved here, with the weights of the trained one."""
+    """Return a model of this process, which gets the weights of the trained one."""
     return make_model()
 
 

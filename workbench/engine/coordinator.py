@@ -55,7 +55,7 @@ def main__custom(run_dir: str) -> None:
         tester.evaluate(test_batches, verbose=2)
         epochs_done.assign(epoch + 1)
         manager.save()
-    tester.set_weights(model.get_weights())  # also if all epochs were done before
+    tester.set_weights(model.get_weights())  # even if no epoch was left to do
     tester.save(f"{run_dir}/model.keras")
 
 
@@ -86,7 +86,7 @@ def main__fit(run_dir: str) -> None:
         tester.evaluate(test_batches, verbose=2)
         epochs_done.assign(epoch + 1)
         manager.save()
-    tester.set_weights(model.get_weights())  # also if all epochs were done before
+    tester.set_weights(model.get_weights())  # even if no epoch was left to do
     tester.save(f"{run_dir}/model.keras")
 
 

@@ -2,8 +2,9 @@
 
 import functools
 import gzip
+import itertools
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,7 +62,7 @@ def as_arrays(part: Any) -> Any:
         return tuple(map(as_arrays, part))
     array = np.asarray(part)
     is_float = np.issubdtype(array.dtype, np.floating)
-    return array.astype(tf.keras.backend.floatx()) if is_float else array
+    return array.astype(tf.keras.backend.floatx(), copy=False) if is_float else array
 
 
 @functools.cache
@@ -94,9 +95,68 @@ def check_data__arrays_of_one_part(function: Callable) -> tuple:
     return train, tf.nest.map_structure(lambda array: array[NUM_TRAIN_EXAMPLES:], found)
 
 
-def as_examples(function: Callable) -> Callable:
+def as_examples__batches(function: Callable) -> Callable:
     """Return a function that gives the examples in the batches of the user's function."""
-    return lambda: tf.nest.map_structure(lambda part: part and part.unbatch(), function())
+    return lambda: tf.nest.map_structure(
+        lambda part: None if part is None else part.unbatch(), function()
+    )
+
+
+def as_batch(batch: Any) -> Any:
+    """Return a batch as Keras reads it: features, labels and weights, or a dict, as arrays."""
+    if isinstance(batch, dict):
+        return as_arrays(batch)
+    parts = list(batch) if isinstance(batch, (list, tuple)) else [batch]
+    while parts and parts[-1] is None:
+        parts.pop()
+
+    def is_several(part: Any) -> bool:  # inputs or outputs, not the rows of one
+        return isinstance(part, list) and all(getattr(each, "shape", ()) for each in part)
+
+    return tuple(as_arrays(tuple(part) if is_several(part) else part) for part in parts)
+
+
+def from_batches(first: Any, read: Callable[[], Iterator]) -> tf.data.Dataset:
+    """Return the examples in batches like the first one, which each pass reads with `read`."""
+    kinds = tf.nest.map_structure(
+        lambda part: tf.TensorSpec([None, *part.shape[1:]], part.dtype), first
+    )
+    return tf.data.Dataset.from_generator(read, output_signature=kinds).unbatch()
+
+
+def as_examples__sequences(function: Callable) -> Callable:
+    """Return a function that gives the examples of the user's `keras.utils.PyDataset`s."""
+
+    def examples_of(batches: Any) -> tf.data.Dataset | None:
+        passes = itertools.count()
+
+        def read() -> Iterator:
+            if next(passes) > 0:
+                batches.on_epoch_end()  # of the pass before, whose end may not have been read
+            yield from (as_batch(batches[number]) for number in range(len(batches)))
+
+        return None if batches is None else from_batches(as_batch(batches[0]), read)
+
+    return lambda: tf.nest.map_structure(examples_of, function())
+
+
+def as_examples__generators(function: Callable) -> Callable:
+    """Return a function that gives the examples in the batches of the user's generators.
+
+    A generator can be read once, so the user's function is called again for each pass.
+    """
+
+    def read(part: int) -> Iterator:
+        found = function()
+        yield from map(as_batch, found[part] if isinstance(found, (tuple, list)) else found)
+
+    def examples() -> list:
+        found = function()
+        parts = found if isinstance(found, (tuple, list)) else [found]
+        reads = [functools.partial(read, at) for at, part in enumerate(parts) if part is not None]
+        return [from_batches(next(read_part()), read_part) for read_part in reads]
+
+    return examples
 
 
 def check_size(dataset: tf.data.Dataset, examples: int) -> tf.data.Dataset:

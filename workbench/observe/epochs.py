@@ -145,7 +145,7 @@ class Epochs:
 
     def fitted(self, callbacks: Any, *_: Any, **__: Any) -> None:
         """Note the end of an epoch of `fit`, whose tests may follow."""
-        self._share_of(callbacks.model)
+        self._share_of(getattr(callbacks, "model", None))
         self.is_over = True
 
     def resets(self, model: Any) -> None:

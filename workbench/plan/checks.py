@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from .. import catalog
 from ..config import USUAL, Problem, RunConfig, did_you_mean
 from ..fields import FIELDS, is_own
-from .own_function import read_own_function
-from .plan import OwnFunction
+from .own_function import last_share, read_own_function
+from .plan import ARRAYS, OwnFunction
 from .problems import Findings
 from .sharding import check_sharding
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..catalog import Strategy
     from .batches import Epoch
     from .placement import Placement
+    from .plan import DataFacts
 
 _LOOKED_UP_APART = ("strategy", "data", "model")
 """Fields that other functions look up, because they need the row of the catalogue."""
@@ -137,7 +138,9 @@ def check_together(
         check_sharding(findings, config, placement.workers_in_step, train)
 
 
-def check_static(findings: Findings, config: RunConfig, replicas: int, epoch: Epoch) -> None:
+def check_static(
+    findings: Findings, config: RunConfig, replicas: int, epoch: Epoch, facts: DataFacts | None
+) -> None:
     """Note fields that would give a TPU batches of different sizes."""
     if epoch.last_batch == "keep":
         rule = "drop or repeat on a TPU, which compiles for one batch size"
@@ -151,11 +154,38 @@ def check_static(findings: Findings, config: RunConfig, replicas: int, epoch: Ep
         )
         fix = f"Set it to {max(1, config.synthetic_examples // (5 * replicas)) * 5 * replicas}."
         findings.add("synthetic_examples", rule, config.synthetic_examples, fix)
-    else:
-        rule = f"a data set whose number of test examples is a multiple of the {replicas} replicas"
-        got = f"{config.data}, which has {epoch.test_examples:,}"
+        return
+    if not is_own(config.data):
         fix = "Choose synthetic, or a TPU whose number of cores divides that."
-        findings.add("data", rule, got, fix)
+    elif epoch.test_examples < replicas:
+        fix = f"Return {replicas} or more of them."
+    else:
+        fitting = epoch.test_examples // replicas * replicas
+        fix = f"Return {fitting:,} of them, or choose a TPU whose number of cores divides that."
+    is_divided = facts is not None and facts.kind == ARRAYS and not facts.test_examples
+    if is_divided and (share := _fitting_share(epoch, replicas)) is not None:
+        rule = f"a share whose test examples divide by the {replicas} replicas of a TPU"
+        got = f"{config.validation_split}, which gives {epoch.test_examples:,}"
+        findings.add("validation_split", rule, got, f"Set it to {share}.")
+        return
+    rule = f"a data set whose number of test examples is a multiple of the {replicas} replicas"
+    got = f"{config.data}, which has {epoch.test_examples:,}"
+    findings.add("data", rule, got, fix)
+
+
+def _fitting_share(epoch: Epoch, replicas: int) -> float | None:
+    """Return a short share of the examples that gives each replica as many to test on.
+
+    It is near the one that the epoch has. None: no share does.
+    """
+    examples, allowed = epoch.train_examples + epoch.test_examples, FIELDS["validation_split"].range
+    nearest = max(1, round(epoch.test_examples / replicas))
+    for fitting in (replicas * (nearest + more) for more in (0, 1, -1)):
+        for digits in range(2, 10):
+            share = round(fitting / examples, digits)
+            if allowed and allowed.holds(share) and last_share(examples, share) == fitting:
+                return share
+    return None
 
 
 def _check_asynchronous(findings: Findings, config: RunConfig) -> None:

@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING
 from .. import catalog
 from ..fields import FIELDS, is_own
 from .names import DEFINED, bound_names, parse, script_names
-from .plan import ARRAYS, DATASET, FEATURES, PAIRS, OwnFunction
+from .plan import (
+    ARRAYS,
+    BATCHES,
+    DATASET,
+    FEATURES,
+    GENERATORS,
+    PAIRS,
+    SEQUENCES,
+    WEIGHTED,
+    OwnFunction,
+)
 from .problems import Findings
 
 if TYPE_CHECKING:
@@ -24,18 +34,27 @@ if TYPE_CHECKING:
 
 NOTEBOOK = ".ipynb"
 OWN_ORDER = (
-    "The workbench does not shuffle your data set: shuffle it in your function. A resumed run "
-    "first reads all examples up to the checkpoint again, which takes as long as the first time."
+    "The workbench does not shuffle your data: shuffle it in {place}. A resumed run first reads "
+    "all examples up to the checkpoint again, which takes as long as the first time."
 )
-TAKEN_APART = (
-    "Your data set gives batches, which are taken apart to make those of the plan. It costs time "
-    "for each example: return single examples to save it. An example is: {example}. If it is "
-    "only a piece of one, add .batch(1) at the end of your data set."
-)
-UNTESTED = (
-    "Your data has nothing to test on, so there are no test results. To get some, return a second "
-    "part; or, with arrays, set the validation split."
-)
+TAKEN_APART = {
+    BATCHES: "Your data set gives batches, which are taken apart to make those of the plan. It "
+    "costs time for each example: return single examples to save it. An example is then: "
+    "{example}. If that is only a piece of your example, end your data set with .batch(1).",
+    SEQUENCES: "The batches of your keras.utils.PyDataset are taken apart to make those of the "
+    "plan, which costs time for each example. One thread reads them in order, whatever its workers "
+    "say. An example is: {example}.",
+    GENERATORS: "The batches of your generator are taken apart to make those of the plan, which "
+    "costs time for each example. A generator can be read only once, so your function is called "
+    "again for each epoch. An example is: {example}.",
+}
+UNTESTED = {
+    ARRAYS: "Your data has nothing to test on, so there are no test results. To get some, set the "
+    "validation split, or return (x_train, y_train), (x_test, y_test).",
+    DATASET: "Your data has nothing to test on, so there are no test results. To get some, return "
+    "two parts of one form: train, test.",
+}
+WITH_WEIGHTS = "The third part of your data is used as sample weights."
 SCRIPT_NAMES = {"model": "make_model", "data": "make_data", "step": "train_step"}
 """The function that scripts call for each field. The user's own function may have this name."""
 _EXAMPLES = {
@@ -239,9 +258,10 @@ def find_data(
     train, tests = _divided(findings, config, facts)
     row = catalog.Data("The user's data", facts.example, train_examples=train, test_examples=tests)
     _check_pipeline(findings, config, facts)
-    if config.evaluator and not tests:
+    if config.evaluator and not tests and config.validation_split is None:
         rule = "off, because your data has nothing to test on"
-        fix = f"Turn it off, or return examples to test on from {function.function}."
+        split = "set the validation split, or " * (facts.kind == ARRAYS)
+        fix = f"Turn it off, {split or 'or '}return examples to test on from {function.function}."
         findings.add("evaluator", rule, True, fix)
     if config.step is not None and facts.form != PAIRS:
         has = "no labels" if facts.form == FEATURES else "sample weights"
@@ -254,11 +274,18 @@ def notes_of_data(facts: DataFacts | None, test_examples: int) -> tuple[str, ...
     """Return notes about the user's own data; none about that of the catalogue."""
     if facts is None:
         return ()
+    place = "its on_epoch_end" if facts.given == SEQUENCES else "your function"
     return (
-        *([OWN_ORDER] if facts.kind == DATASET else []),
-        *([TAKEN_APART.format(example=facts.example)] if facts.batched else []),
-        *([] if test_examples else [UNTESTED]),
+        *([OWN_ORDER.format(place=place)] if facts.kind == DATASET else []),
+        *([TAKEN_APART[facts.given].format(example=facts.example)] if facts.given else []),
+        *([WITH_WEIGHTS] if facts.form == WEIGHTED else []),
+        *([] if test_examples else [UNTESTED[facts.kind]]),
     )
+
+
+def last_share(examples: int, share: float) -> int:
+    """Return how many of the examples are the last share of them, as Keras counts them."""
+    return examples - int(examples * (1 - share))
 
 
 def _divided(findings: Findings, config: RunConfig, facts: DataFacts) -> tuple[int, int]:
@@ -274,30 +301,37 @@ def _divided(findings: Findings, config: RunConfig, facts: DataFacts) -> tuple[i
         rule = f"empty, because your data has {facts.test_examples:,} examples to test on"
         findings.add("validation_split", rule, share, "Leave it empty.")
     elif facts.kind == DATASET:
-        rule = (
-            "empty with a tf.data.Dataset, which may give its examples in another order each time"
+        rule = "empty with a data set, which may give its examples in another order each time"
+        fix = (
+            "Return two; of a tf.data.Dataset, dataset.skip(n) and dataset.take(n), taken before "
+            "any shuffle."
         )
-        fix = "Return two: dataset.skip(n) and dataset.take(n), taken before any shuffle."
         findings.add("validation_split", rule, share, fix)
-    elif not 0 < (kept := int(train * (1 - share))) < train:
+    elif not 0 < (tests := last_share(train, share)) < train:
         rule = f"a share that leaves examples to train on and to test on, of {train:,}"
         findings.add("validation_split", rule, share, "Set it to 0.2, for example.")
     else:
-        return kept, train - kept
+        return train - tests, tests
     return train, facts.test_examples
 
 
 def _check_pipeline(findings: Findings, config: RunConfig, facts: DataFacts) -> None:
     fitting = ("usual", "cached") if facts.kind == DATASET else ("usual", "indexed", "numpy")
-    what = "your own tf.data.Dataset, which is read in its own order"
+    what = "your own data set, which is read in its own order"
     if facts.kind == ARRAYS:
         what = "your own arrays, which are not written to files"
     if config.pipeline not in fitting:
         rule = f"{' or '.join(fitting)} with {what}"
         findings.add("pipeline", rule, config.pipeline, "Choose usual.")
+    strategy = catalog.STRATEGIES.get(config.strategy)
+    if facts.given == SEQUENCES and strategy is not None and not strategy.synchronous:
+        rule = "arrays, a tf.data.Dataset or generators with asynchronous workers, because"
+        why = "all of them would read one PyDataset, each at its own pace"
+        fix = "Return one of these, or choose another strategy."
+        findings.add("data", f"{rule} {why}", "a keras.utils.PyDataset", fix)
     if config.auto_shard == "file" and not facts.reads_files:
         rule = "auto, data or off: your data is not read from TFRecord, text or fixed-length files"
         findings.add("auto_shard", rule, "file", "Choose auto.")
     if facts.kind == DATASET and config.last_batch == "keep":
-        rule = "drop or repeat with your own tf.data.Dataset, which gives only full batches"
+        rule = "drop or repeat with your own data set, which gives only full batches"
         findings.add("last_batch", rule, "keep", "Choose drop or repeat.")

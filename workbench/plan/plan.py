@@ -31,6 +31,8 @@ ARRAYS, DATASET = "arrays", "dataset"
 """The kinds of the user's own data."""
 FEATURES, PAIRS, WEIGHTED = "features", "pairs", "weighted"
 """The forms of examples: features alone; with labels; with labels and a sample weight."""
+BATCHES, SEQUENCES, GENERATORS = "batches", "sequences", "generators"
+"""What gives batches: a tf.data.Dataset, keras.utils.PyDataset, or generators."""
 CHIEF, EVALUATOR = "chief-0", "evaluator-0"
 ONE_TASK = ("worker-0",)
 TASK_NAME = re.compile(r"[a-z_]+-\d+", re.ASCII)
@@ -67,7 +69,7 @@ class DataFacts:
     """The facts found about the data of a user's function. Sizes count examples."""
 
     kind: str
-    """`arrays`, or `dataset` for a tf.data.Dataset."""
+    """`arrays`; or `dataset`: all that is read in its own order."""
     train_examples: int
     test_examples: int
     example: str
@@ -78,8 +80,9 @@ class DataFacts:
     """Whether it reads TFRecord, text or fixed-length files, which can be split among workers."""
     form: str = PAIRS
     """What an example is: `FEATURES`, `PAIRS` or `WEIGHTED`."""
-    batched: bool = False
-    """Whether a tf.data.Dataset gives batches, which a script takes apart."""
+    given: str = ""
+    """What gives batches, which a script takes apart: `BATCHES`, `SEQUENCES` or `GENERATORS`; empty
+    if there are none."""
 
 
 @dataclass(frozen=True)

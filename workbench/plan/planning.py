@@ -83,7 +83,7 @@ def make_plan(config: RunConfig, devices: Devices, facts: DataFacts | None = Non
     if data and placement and batches:
         epoch = plan_epoch(findings, config, data, batches, sharding)
     if strategy and strategy.tpu and placement and epoch:
-        check_static(findings, config, placement.replicas, epoch)
+        check_static(findings, config, placement.replicas, epoch, facts)
     if own_data and facts is None:
         rule = "a data set whose examples are counted before planning"
         fix = "Pass the result of workbench.runs.inspect_data(config) to make_plan."

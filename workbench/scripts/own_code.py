@@ -12,7 +12,8 @@ from ..config import ConfigError, Problem
 from ..plan.names import bound_names, parse
 
 _BELOW = (
-    "def as_arrays(", "def check_size(", "def check_data(", "def prepare_model(", "def check_step(",
+    "def as_arrays(", "def as_examples(", "def as_batch(", "def from_batches(", "def check_size(",
+    "def check_data(", "def prepare_model(", "def check_step(",
     "def one_example(",  # in scripts of 08966cc
 )  # fmt: skip
 """The beginnings of the workbench's functions, one of which stands below each own function."""

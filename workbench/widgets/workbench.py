@@ -73,7 +73,8 @@ class Workbench:
             everything that the function uses. The function returns a compiled Keras model.
         data: the user's own data, in one of the same three forms. The function returns (train,
             test). Each is a pair (features, labels) of arrays or tables, a triple with sample
-            weights, features alone, or a tf.data.Dataset of single examples.
+            weights, or features alone; or a tf.data.Dataset, keras.utils.PyDataset or generator.
+            With nothing to test on, test is None.
         step: the user's own train step of the custom loop, in one of the same three forms. It
             takes the model, the features and the labels of a replica, and updates the weights. It
             returns the loss of each example or their mean. If accuracy must be known, it returns

@@ -46,7 +46,7 @@ def has_loss(model: tf.keras.Model) -> bool:
 def has_examples(part: Any) -> bool:
     """Return whether a part of the data, arrays or a tf.data.Dataset, has an example."""
     if isinstance(part, tf.data.Dataset):
-        return int(part.cardinality()) != 0
+        return next(iter(part.take(1)), None) is not None
     return len(tf.nest.flatten(part)[0]) > 0
 
 
@@ -85,13 +85,14 @@ def check_model(model: tf.keras.Model, name: str, data: tuple[Any, Any]) -> None
     if has_own(model, "call"):  # it may have only a train_step
         with needs_fitting(name, features):
             outputs = model(features, training=False)
-    check_loss(model, name, tested=has_examples(data[1]))
+    tested = has_examples(data[1])
+    check_loss(model, name, tested=tested)
     if labels is not None and outputs is not None:
         check_labels(model, outputs, data)
     if outputs is not None and has_loss(model):
         check_losses_of(model, name, example, outputs)
     else:
-        step = model.test_step if has_own(model, "test_step") else model.train_step
+        step = model.test_step if tested and has_own(model, "test_step") else model.train_step
         with needs_fitting(name, features):
             step(example)
     if not model.trainable_variables:

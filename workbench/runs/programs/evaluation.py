@@ -47,8 +47,9 @@ def evaluated_step(run_dir: Path) -> int | None:
     """
     if not read_plan(run_dir).is_tested:
         raise RunError(
-            f"{run_dir} cannot be evaluated: its data has nothing to test on. Return a second part "
-            "from the function of the data, and start a new run."
+            f"{run_dir} cannot be evaluated: its data has nothing to test on. Have the function "
+            "of the data return examples to test on, too, or set a validation split. Then start a "
+            "new run."
         )
     state, finished = status(run_dir), _has_finished(run_dir)
     if state in LIVE:

@@ -1,0 +1,1 @@
+"""The inspection of data that the user's own function returns."""
