@@ -1,4 +1,4 @@
-"""Inspect functions of one file in one process: `inspect_data_sets.py FILE FUNCTION...`.
+"""Inspect functions of this folder in one process: `inspect_data_sets.py MODULE:FUNCTION...`.
 
 Prints a JSON object with the facts about the data of each function, or the problem with it.
 """
@@ -30,9 +30,10 @@ def inspect(function: str, module: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    path, *names = sys.argv[1:]
-    sys.path.insert(0, str(Path(path).parent))
-    sys.stdout.write(json.dumps({name: inspect(name, Path(path).stem) for name in names}) + "\n")
+    sys.path.insert(0, str(Path(__file__).parent))
+    asked = [address.partition(":") for address in sys.argv[1:]]
+    found = {function: inspect(function, module) for module, _, function in asked}
+    sys.stdout.write(json.dumps(found) + "\n")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from workbench.plan import PlanError, Problem
 from workbench.runs.programs.own_data import inspect_data
 
 HERE = Path(__file__).parent
-FILE = HERE / "own_data_sets.py"
 RETURN = "Write: return (x_train, y_train), (x_test, y_test)"
 RETURNS = "returns data to train on, and to test on if there is any"
 FACTS = {
@@ -173,8 +172,9 @@ def labels_of(table):
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, Any]:
-    names = [*FACTS, *WRONG, "filtered"]
-    done = run_program([HERE / "inspect_data_sets.py", FILE, *names])
+    right = [f"own_data_sets:{name}" for name in (*FACTS, "filtered")]
+    wrong = [f"wrong_data_sets:{name}" for name in WRONG]
+    done = run_program([HERE / "inspect_data_sets.py", *right, *wrong])
     result: dict[str, Any] = json.loads(done.stdout)
     return result
 
@@ -229,12 +229,17 @@ def test_data_that_cannot_be_trained_on_are_refused_with_a_fix(
         assert part in text
 
 
-def test_every_data_set_of_the_file_is_inspected() -> None:
-    source = FILE.read_text()
-    defined = {line.split("(")[0][4:] for line in source.splitlines() if line.startswith("def ")}
+def test_every_data_set_of_both_files_is_inspected() -> None:
+    assert defined_in("wrong_data_sets.py") == set(WRONG)
     models = {"classifier", "regressor", "two_headed", "too_few_outputs"}
     models |= {f"{step}_step" for step in ("softmax", "mean", "silent")}
-    assert defined == {*FACTS, *WRONG, "filtered", "arrays", "one_broken", *models}
+    others = {"filtered", "arrays", "one_broken", *models}
+    assert defined_in("own_data_sets.py") == {*FACTS, *others}
+
+
+def defined_in(file: str) -> set[str]:
+    lines = (HERE / file).read_text().splitlines()
+    return {line.split("(")[0][4:] for line in lines if line.startswith("def ")}
 
 
 @pytest.mark.parametrize("address", ["broken.py:load", "broken:load"])

@@ -6,16 +6,7 @@ import numpy as np
 import tensorflow as tf
 
 from ...data import as_arrays
-from .examples import (
-    FIRST,
-    FORMS,
-    bytes_of,
-    check_alike,
-    check_numbers,
-    check_weights,
-    example_in_words,
-    parts_of,
-)
+from .examples import FIRST, check_weights, facts_of_examples, parts_of
 from .problems import FILL, FILL_TEST, RETURN, refuse
 
 
@@ -29,18 +20,11 @@ def facts_of_arrays(parts: list[Any]) -> dict[str, Any]:
         return tf.TensorSpec(array.shape[1:], kind)
 
     specs = [tf.nest.map_structure(spec_of, part) for part in arrays]
-    check_alike(*specs)
     first = tf.nest.map_structure(lambda part: part[:FIRST], parts_of(arrays[0]))
-    check_numbers(specs[0], [first])
+    facts = facts_of_examples(specs, [first])
     check_weights(map(parts_of, arrays))
-    return {
-        "kind": "arrays",
-        "form": FORMS[len(first) - 1],
-        "train_examples": sizes[0],
-        "test_examples": sum(sizes[1:]),
-        "example": example_in_words(specs[0]),
-        "example_bytes": bytes_of(specs[0]),
-    }
+    known = {"train_examples": sizes[0], "test_examples": sum(sizes[1:])}
+    return {"kind": "arrays", **facts, **known}
 
 
 def size_of(part: Any, use: str) -> int:

@@ -25,9 +25,8 @@ def facts_of_batches(function: Callable, parts: list[Any]) -> dict[str, Any]:
     """Return the facts about parts that are `PyDataset`s, or generators."""
     generated = isinstance(parts[0], types.GeneratorType)
     kind = "a generator" if generated else "a keras.utils.PyDataset"
-    if any(isinstance(part, types.GeneratorType) != generated for part in parts) or any(
-        not isinstance(part, SOURCES) for part in parts
-    ):
+    source = types.GeneratorType if generated else tf.keras.utils.Sequence
+    if not all(isinstance(part, source) for part in parts):
         got = " and ".join(type(part).__name__ for part in parts)
         fix = "Return the other part in the same form; or leave it out, with None in its place."
         refuse("two parts of one form, to train on and to test on", got, fix)

@@ -6,17 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from .examples import (
-    FIRST,
-    FORMS,
-    bytes_of,
-    check_alike,
-    check_numbers,
-    check_weights,
-    example_in_words,
-    in_words,
-    parts_of,
-)
+from .examples import FIRST, check_weights, facts_of_examples, in_words, parts_of
 from .problems import FILL, FILL_TEST, ONE_SHAPE, fix_of, refuse
 
 COUNT_SECONDS = 120.0
@@ -48,22 +38,18 @@ def facts_of_datasets(parts: list[Any], sizes: Sequence[int] = ()) -> dict[str, 
         refuse("batches to train on and to test on, or single examples", got, fix)
     examples = [part.unbatch() if batched else part for part in parts]
     train = examples[0]
-    check_alike(*(part.element_spec for part in examples))
-    form = FORMS[len(parts_of(train.element_spec)) - 1]
     first = map(parts_of, train.take(FIRST).as_numpy_iterator())
-    check_numbers(train.element_spec, first)
+    facts = facts_of_examples([part.element_spec for part in examples], first)
     sizes = sizes or [
         count(part, use, batched=batched) for part, use in zip(parts, ("train", "test"))
     ]
-    if form == "weighted":
+    if facts["form"] == "weighted":
         check_weights(first)
     return {
         "kind": "dataset",
-        "form": form,
+        **facts,
         "train_examples": sizes[0],
         "test_examples": sum(sizes[1:]),
-        "example": example_in_words(train.element_spec),
-        "example_bytes": bytes_of(train.element_spec),
         "given": "batches" * batched,
         "reads_files": reads_files(train),
     }

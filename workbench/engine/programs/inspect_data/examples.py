@@ -16,6 +16,21 @@ FIRST = 256
 LONGEST_TEXT = 40
 
 
+def facts_of_examples(specs: list[Any], first: Iterable[Any]) -> dict[str, Any]:
+    """Return the facts about examples to train on, and any to test on; report unusable ones.
+
+    `first` holds the parts of some examples to train on.
+    """
+    train = specs[0]
+    check_alike(*specs)
+    check_numbers(train, first)
+    return {
+        "form": FORMS[len(parts_of(train)) - 1],
+        "example": example_in_words(train),
+        "example_bytes": bytes_of(train),
+    }
+
+
 def parts_of(example: Any) -> tuple[Any, ...]:
     """Return the features of an example, or of its spec, then its labels and weight if it has them.
 
